@@ -1,0 +1,130 @@
+// Package assert judges a client by the history it left: entries become calls, clauses look at calls, and each clause
+// gives a verdict with the evidence for it. It never touches a clock, a network or a server.
+package assert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/registry"
+)
+
+// Verdict is what a clause concludes. The zero value is NotExercised, so that nothing passes by default.
+type Verdict uint8
+
+// The four verdicts. A run takes the worst of its clauses in the order fail, inconclusive, pass, not-exercised.
+const (
+	NotExercised Verdict = iota // the precondition never arose
+	Pass
+	Inconclusive // too little evidence, or too noisy a machine
+	Fail
+)
+
+var verdictNames = [...]string{"not-exercised", "pass", "inconclusive", "fail"}
+
+// String gives the word that reports use.
+func (v Verdict) String() string { return verdictNames[v] }
+
+// MarshalText writes the word that reports use.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the word that reports use.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for i, name := range verdictNames {
+		if name == string(text) {
+			*v = Verdict(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown verdict %q%s", text, registry.Suggest(string(text), verdictNames[:]))
+}
+
+// Level says how much a breach matters. Major and critical ones break a build by default.
+type Level uint8
+
+// The levels, from report-only to able to take a service down.
+const (
+	Advisory Level = iota // report only
+	Minor                 // inefficient
+	Major                 // prolongs an outage
+	Critical              // can take a service down or corrupt data
+)
+
+var levelNames = [...]string{"advisory", "minor", "major", "critical"}
+
+// String gives the word that contracts and reports use.
+func (l Level) String() string { return levelNames[l] }
+
+// MarshalText writes the word that contracts and reports use.
+func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads the word that contracts and reports use.
+func (l *Level) UnmarshalText(text []byte) error {
+	for i, name := range levelNames {
+		if name == string(text) {
+			*l = Level(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown level %q%s", text, registry.Suggest(string(text), levelNames[:]))
+}
+
+// Clause is one promise of a contract. Check is pure: the same calls give the same result.
+type Clause interface {
+	ID() string
+	Check(calls []Call) Result
+}
+
+// Result is one clause's verdict on one set of calls. Detail is a sentence for a reader who knows neither the clause nor
+// this project; Witness is the smallest set of entries that shows a breach.
+type Result struct {
+	Clause  string
+	Verdict Verdict
+	Detail  string
+	Witness []journal.Entry
+}
+
+// Samples is how much evidence a clause needs before it may decide: calls, and waits (gaps) in each.
+type Samples struct{ Calls, Gaps int }
+
+// Kind describes a clause: what list and explain show, and how a contract switches it on.
+type Kind struct {
+	ID      string
+	Level   Level
+	Summary string // one line: what the client promises
+	Measure string // how it is measured
+	Why     string // what goes wrong without it
+	Fix     string // what to change in a client that breaks it
+	Source  string // RFC section, vendor doc or incident, dated where it can change
+	Late    bool   // two-sided: a slow machine can bend it, so it needs a clean canary
+	Samples Samples
+
+	// New returns a pointer to the clause with its parameters taken from the contract, or nil if the contract does not
+	// switch it on. A contract's clauses section decodes over what New returns.
+	New func(c *Contract) Clause
+}
+
+// Kinds holds every registered clause.
+var Kinds = registry.New[Kind]("clause")
+
+func register(k Kind) { Kinds.Add(k.ID, k) }
+
+// Run is what is known about how calls were watched.
+type Run struct {
+	Lost  uint64        // entries that the journal dropped: claims of absence need 0
+	Until time.Duration // how long was watched
+	Ended bool          // the clients are known to have ended, so that no attempt can follow
+	Noise Noise         // what the canary saw
+}
+
+// Noise is the lateness of the harness's own canary client, slice by slice: how far the machine itself bends time.
+// The zero value means that no canary ran.
+type Noise struct{ Slices []Slice }
+
+// Slice is the canary's lateness between From and the next slice.
+type Slice struct {
+	From          time.Duration
+	P50, P99, Max time.Duration
+	Samples       int
+}

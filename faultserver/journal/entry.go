@@ -1,0 +1,65 @@
+// Package journal is the record of everything that reached the server: one entry for each exchange, in order of arrival.
+//
+// It is a leaf: everything else shares it, and it imports nothing but the standard library (no net/http either), so that a
+// history can be read and judged where no server runs.
+package journal
+
+import "time"
+
+// Entry is one exchange: a request that arrived and what became of it. All times count from the start of the run.
+type Entry struct {
+	Seq  uint64        // order of arrival, from 1; Seq and At are taken under one lock
+	At   time.Duration // when the request's head was complete
+	Took time.Duration // from At until the last byte was handed over or the fault took effect; meaningless while Open
+	Gone time.Duration // when the client left before that; 0 if it stayed
+
+	Client string // who: listener, header, hashed API key or remote host; never host:port
+	Call   string // correlation id found in the request, "" if none
+	Claim  int32  // attempt number that the client states, 0 if none
+
+	Method, Path, Query string
+	Key                 string // idempotency key, hashed where it could be a secret; "" if none
+	Precondition        bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
+
+	Auth      uint64 // keyed hash of the credentials, 0 if none; the credentials themselves are never kept
+	BodySum   uint64 // hash of the body as it was received; 0 for an empty body
+	BodyLen   int64  // bytes received
+	BodyWhole bool   // the declared length, or the last chunk, arrived
+
+	Conn  uint64 // connection, from 1
+	Proto string // HTTP/1.1, HTTP/2.0
+
+	Status     int    // status line that was sent; 0: none
+	RetryAfter string // as sent
+	Cut        bool   // the answer was broken off: reset, closed, truncated, garbled, never given
+	Open       bool   // still going on when the journal was read
+
+	Rule, Fault string // what acted; empty when untouched
+	Upstream    int    // status that the upstream gave, 0 if it was not asked
+}
+
+// End is when the attempt was over for the client: the moment it left, else the last byte or the fault's effect.
+// An open exchange has no end yet; its arrival is returned.
+func (e Entry) End() time.Duration {
+	switch {
+	case e.Gone > 0:
+		return e.Gone
+	case e.Open:
+		return e.At
+	default:
+		return e.At + e.Took
+	}
+}
+
+// Delivered reports whether a whole answer went to a client that was still there.
+func (e Entry) Delivered() bool { return e.Status != 0 && !e.Cut && !e.Open && e.Gone == 0 }
+
+// Source is anything that a history can be read from.
+type Source interface{ Entries() []Entry }
+
+// History is what a judge is given: the entries and how far they can be trusted.
+type History struct {
+	Entries []Entry
+	Lost    uint64        // entries that the bounded memory dropped; claims of absence need 0
+	Until   time.Duration // how long was watched
+}
