@@ -1,0 +1,34 @@
+package assert
+
+import (
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// Call is one thing that a client wanted done, with every attempt at it in order of arrival.
+type Call struct {
+	ID     string // stable within one history
+	Client string
+
+	Attempts []journal.Entry
+	// Resent holds hidden transport resends: an attempt on a reused connection that died before a status line and was
+	// repeated at once on another connection. The repeat stands in Attempts in its place; it is shown, never charged.
+	Resent []journal.Entry
+
+	Rule      string // the grouping rule that applied: driver, call-id, key or match
+	Ambiguous bool   // another call could have owned one of the attempts
+	Run       *Run   // how it was watched; never nil
+}
+
+// Gap is the wait before attempt i+1 (from 0): from the end of attempt i to the arrival of the next. It is negative when
+// the two overlap.
+func (c Call) Gap(i int) time.Duration { return c.Attempts[i+1].At - c.Attempts[i].End() }
+
+// Key says how requests are grouped into calls.
+type Key struct {
+	OneCall bool          // each client makes one call: all its requests with one method and path are attempts at it
+	Table   *Responses    // which answers may be retried; nil: the strict table
+	Horizon time.Duration // longest wait that can still link an attempt to a call; 0: derived from the gaps seen
+	Run     *Run          // how the entries were watched; nil: until the last entry, not known to have ended
+}
