@@ -112,6 +112,7 @@ func register(k Kind) { Kinds.Add(k.ID, k) }
 
 // Run is what is known about how calls were watched.
 type Run struct {
+	Began time.Time     // wall clock at time 0 of the entries, which dates in headers are compared with; zero: not known
 	Lost  uint64        // entries that the journal dropped: claims of absence need 0
 	Until time.Duration // how long was watched
 	Ended bool          // the clients are known to have ended, so that no attempt can follow
