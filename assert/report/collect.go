@@ -1,0 +1,55 @@
+package report
+
+import (
+	"math"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// NewResult makes a report's result from a clause's. calls are those that were judged: they tell each witness's gap.
+func NewResult(scenario string, level assert.Level, res assert.Result, calls []assert.Call) Result {
+	out := Result{
+		Scenario: scenario, Clause: res.Clause, Level: level,
+		Verdict: res.Verdict, Detail: res.Detail, Witness: Witnesses(res.Witness, calls),
+	}
+	if kind, err := assert.Kinds.Get(res.Clause); err == nil && res.Verdict == assert.Fail {
+		out.Fix = kind.Fix
+	}
+	return out
+}
+
+// Witnesses shows entries as a report does, with the gaps that they have in calls.
+func Witnesses(entries []journal.Entry, calls []assert.Call) []Witness {
+	wanted := make(map[uint64]bool, len(entries))
+	for _, e := range entries {
+		wanted[e.Seq] = true
+	}
+	gaps := make(map[uint64]time.Duration, len(entries))
+	for _, c := range calls {
+		for i := 1; i < len(c.Attempts); i++ {
+			if seq := c.Attempts[i].Seq; wanted[seq] {
+				gaps[seq] = c.Gap(i - 1)
+			}
+		}
+	}
+	out := make([]Witness, 0, len(entries))
+	for _, e := range entries {
+		w := Witness{
+			Seq: e.Seq, AtMS: Milliseconds(e.At), Client: e.Client, Method: e.Method, Path: e.Path, Status: e.Status,
+			Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0,
+		}
+		if gap, ok := gaps[e.Seq]; ok {
+			ms := Milliseconds(gap)
+			w.GapMS = &ms
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// Milliseconds is d as reports write it, to the microsecond.
+func Milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
+}
