@@ -1,0 +1,26 @@
+package clients
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+func init() {
+	p := polite()
+	p.attempts, p.wait = 3, fullJitter(200*time.Millisecond, time.Second)
+	call := func(ctx context.Context, h *http.Client, url string) (err error) {
+		for try := range 3 {
+			if err = p.call(ctx, h, url); err == nil || !sleep(ctx, p.wait(try+1)) {
+				break
+			}
+		}
+		return err
+	}
+	register(Client{
+		Name:    "layered-retries",
+		Summary: "three tries around a library that itself makes three: nine requests",
+		Breaks:  []string{"no-retry-4xx", "no-retry-permanent-5xx", "retry-cap", "amplification-factor", "identical-payload-rate"},
+		Call:    call,
+	})
+}

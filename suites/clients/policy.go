@@ -1,0 +1,188 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// policy is a whole retry policy, so that a reference client is one value with one setting changed.
+type policy struct {
+	method   string
+	body     func(attempt int) string // nil: none
+	key      func() string            // makes an idempotency key, nil: none
+	newKeys  bool                     // a key of its own for each attempt, instead of one for the call
+	attempts int                      // the first one included
+	within   time.Duration            // for the whole call
+	timeout  time.Duration            // for one attempt
+
+	wait       func(retry int) time.Duration // before retry 1, 2, ...
+	retry      func(o outcome) bool
+	retryAfter func(h http.Header) (wait time.Duration, told bool)
+}
+
+// outcome is what one attempt came to: a status, or an error.
+type outcome struct {
+	status int
+	header http.Header
+	err    error
+}
+
+// polite is the policy that keeps the strict contract: 4 attempts, exponential backoff with full jitter, Retry-After
+// kept, 25 s for the whole call and 4 s for an attempt.
+func polite() policy {
+	return policy{
+		method: http.MethodGet, attempts: 4, within: 25 * time.Second, timeout: 4 * time.Second,
+		wait: fullJitter(500*time.Millisecond, 8*time.Second), retry: transient, retryAfter: keepRetryAfter,
+	}
+}
+
+// politePost is polite for a write: all attempts of a call share one idempotency key.
+func politePost() policy {
+	p := polite()
+	p.method = http.MethodPost
+	p.body = func(int) string { return `{"status":"on-shift","at":"depot 7"}` }
+	p.key = func() string { return strconv.FormatUint(rand.Uint64(), 36) }
+	return p
+}
+
+// call makes one call.
+func (p policy) call(ctx context.Context, h *http.Client, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, p.within)
+	defer cancel()
+	key := p.makeKey()
+	for attempt := 1; ; attempt++ {
+		if p.newKeys {
+			key = p.makeKey()
+		}
+		o := p.send(ctx, h, url, key, attempt)
+		if attempt >= p.attempts || !p.retry(o) {
+			return o.result()
+		}
+		wait := p.wait(attempt)
+		if told, ok := p.retryAfter(o.header); ok {
+			wait = max(wait, told)
+		}
+		if !sleep(ctx, wait) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (p policy) makeKey() string {
+	if p.key == nil {
+		return ""
+	}
+	return p.key()
+}
+
+// send makes one attempt and reads the whole answer: a broken body is a failure like any other.
+func (p policy) send(ctx context.Context, h *http.Client, url, key string, attempt int) outcome {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	var body string
+	if p.body != nil {
+		body = p.body(attempt)
+	}
+	req, err := http.NewRequestWithContext(ctx, p.method, url, strings.NewReader(body))
+	if err != nil {
+		return outcome{err: err}
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	resp, err := h.Do(req)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return outcome{header: resp.Header, err: err}
+	}
+	return outcome{status: resp.StatusCode, header: resp.Header}
+}
+
+// result is what the caller gets to see.
+func (o outcome) result() error {
+	switch {
+	case o.err != nil:
+		return o.err
+	case o.status >= 300:
+		return fmt.Errorf("the server answered %d", o.status)
+	default:
+		return nil
+	}
+}
+
+// sleep waits for d and reports false when the context ends before that, or would.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
+		return false // there is no use in waiting for an attempt that may not start
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// transient is the lawful class of failures to retry: 429, the transient 5xx, and anything lost on the network.
+func transient(o outcome) bool {
+	switch o.status {
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return o.err != nil && !errors.Is(o.err, context.Canceled)
+}
+
+// keepRetryAfter reads both forms of Retry-After (RFC 9110 10.2.3); junk and past dates count as not told.
+func keepRetryAfter(h http.Header) (time.Duration, bool) {
+	v := h.Get("Retry-After")
+	if s, err := strconv.Atoi(v); err == nil && s >= 0 {
+		return time.Duration(s) * time.Second, true
+	}
+	at, err := http.ParseTime(v)
+	wait := time.Until(at)
+	return wait, err == nil && wait > 0
+}
+
+// noRetryAfter is for clients that do not look at the header.
+func noRetryAfter(http.Header) (time.Duration, bool) { return 0, false }
+
+// exponential is the unjittered curve base, 2 base, 4 base ..., never above top.
+func exponential(base, top time.Duration) func(int) time.Duration {
+	return func(retry int) time.Duration {
+		d := base
+		for range retry - 1 {
+			if d *= 2; d >= top {
+				return top
+			}
+		}
+		return d
+	}
+}
+
+// fullJitter draws each wait from U(0, d) over the exponential curve.
+func fullJitter(base, top time.Duration) func(int) time.Duration {
+	return between(exponential(base, top), 0, 1)
+}
+
+// between draws each wait from U(lo d, hi d) over a curve.
+func between(curve func(int) time.Duration, lo, hi float64) func(int) time.Duration {
+	return func(retry int) time.Duration {
+		return time.Duration(float64(curve(retry)) * (lo + (hi-lo)*rand.Float64()))
+	}
+}
+
+// always is the curve that does not grow.
+func always(d time.Duration) func(int) time.Duration {
+	return func(int) time.Duration { return d }
+}
