@@ -88,7 +88,7 @@ type Wait struct {
 // Style is how a format may dress its output. The zero value is plain and 100 columns wide.
 type Style struct {
 	Color bool
-	Width int // columns; text keeps between 60 and 100 of them
+	Width int // columns; text keeps between 72 and 100 of them
 }
 
 // Format is one way to write a report.

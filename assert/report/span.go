@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Span writes a duration of ms milliseconds with three digits and the unit that fits: 0.40 ms, 12 ms, 1.00 s, 2m05s.
+// Span writes a duration of ms milliseconds as a reader wants it: 0.4 ms, 12 ms, 1.00 s, 2m05s.
 func Span(ms float64) string {
 	sign := ""
 	if ms < 0 {
 		sign, ms = "-", -ms
 	}
 	switch {
-	case ms == 0:
+	case ms < 0.05:
 		return "0 ms"
-	case ms < 9.995:
-		return sign + fmt.Sprintf("%.2f ms", ms)
+	case ms < 9.95:
+		return sign + fmt.Sprintf("%.1f ms", ms)
 	case ms < 999.5:
 		return sign + fmt.Sprintf("%.0f ms", ms)
 	case ms < 9_995:
@@ -27,6 +27,19 @@ func Span(ms float64) string {
 		d := time.Duration(ms * float64(time.Millisecond)).Round(time.Second)
 		return sign + clock(d)
 	}
+}
+
+// spans writes a range, with the unit once if both ends have the same.
+func spans(from, to float64) string {
+	a, b := Span(from), Span(to)
+	number, unit, _ := strings.Cut(a, " ")
+	if a == b {
+		return a
+	}
+	if unit != "" && strings.HasSuffix(b, " "+unit) {
+		return number + "-" + b
+	}
+	return a + " to " + b
 }
 
 // clock writes whole seconds as 2m05s or 1h02m05s.

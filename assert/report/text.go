@@ -1,0 +1,246 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/retrygate/retrygate/assert"
+)
+
+func init() {
+	register(Format{Name: "text", Summary: "for people: what is broken first, with the evidence and the fix", Write: writeText})
+}
+
+const (
+	narrowest = 72
+	widest    = 100
+	indent    = "  "
+)
+
+// page is a text report in the making.
+type page struct {
+	strings.Builder
+	Paint
+	width int
+}
+
+func writeText(w io.Writer, r Report, s Style) error {
+	p := &page{Paint: Paint(s.Color), width: widest}
+	if s.Width > 0 {
+		p.width = min(max(s.Width, narrowest), widest)
+	}
+	all := clauses(r)
+	broken, warned := split(with(all, assert.Fail), r.FailOn)
+
+	p.header(r)
+	p.errors(r.Errors)
+	for _, c := range broken {
+		p.broken(c)
+	}
+	p.warnings(warned)
+	p.undecided(with(all, assert.Inconclusive))
+	p.kept(with(all, assert.Pass))
+	p.unexercised(with(all, assert.NotExercised))
+	p.waits(r.Waits)
+	p.notes(r)
+	p.line("")
+	p.verdict(r)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (p *page) line(format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	p.WriteString(text + "\n")
+}
+
+// para writes text wrapped behind a label; the lines after the first stand under the text.
+func (p *page) para(label, text string) { p.shaded(p.Dim, label, text) }
+
+func (p *page) shaded(shade func(string) string, label, text string) {
+	pad := strings.Repeat(" ", len(label))
+	for i, l := range wrap(Clean(text), p.width-len(label)) {
+		if i > 0 || label == pad {
+			p.line("%s%s", pad, l)
+		} else {
+			p.line("%s%s", shade(label), l)
+		}
+	}
+}
+
+func (p *page) header(r Report) {
+	for _, c := range r.Clients {
+		what := c.Name
+		if len(c.Command) > 0 {
+			what = Quote(c.Command)
+		}
+		p.para("client    ", what)
+	}
+	contract := r.Contract.Name
+	if r.Contract.Profile != "" && r.Contract.Profile != contract {
+		contract += " (profile " + r.Contract.Profile + ")"
+	}
+	p.para("contract  ", fmt.Sprintf("%s, seed %d", contract, r.Seed))
+	if len(r.Scenarios) > 0 {
+		p.para("run       ", tally(r))
+	}
+}
+
+// tally sums the scenarios up. They run side by side, so the longest one is about how long it took.
+func tally(r Report) string {
+	var clients, requests int
+	var longest float64
+	for _, s := range r.Scenarios {
+		clients, requests, longest = clients+s.Clients, requests+s.Requests, max(longest, s.Seconds)
+	}
+	where := plural(len(r.Scenarios), "scenario")
+	if len(r.Scenarios) == 1 {
+		where = "scenario " + r.Scenarios[0].Name
+	}
+	return fmt.Sprintf("%s, %s, %s, at most %s each", where, plural(clients, "client"), plural(requests, "request"), Span(longest*1000))
+}
+
+func (p *page) errors(all []string) {
+	for _, e := range all {
+		p.line("")
+		for i, l := range strings.Split(strings.TrimRight(e, "\n"), "\n") {
+			if i == 0 {
+				p.shaded(p.Red, "ERROR"+indent, l)
+			} else {
+				p.line("%s%s", indent, Clean(l))
+			}
+		}
+	}
+}
+
+func (p *page) broken(c clause) {
+	first := c.worst[0]
+	p.line("")
+	p.line("%s  %s %s", p.Red("FAIL"), p.Bold(c.id), p.Dim(fmt.Sprintf("(%s) in %s", c.level, first.Scenario)))
+	p.para(indent, first.Detail)
+	p.witness(first.Witness)
+	p.elsewhere(c)
+	p.fix(c, first)
+}
+
+// elsewhere names the other scenarios with the same verdict; what they add to the first is worth a line each.
+func (p *page) elsewhere(c clause) {
+	const most = 3
+	for i, x := range c.worst[1:] {
+		if i == most {
+			p.para(indent, fmt.Sprintf("and in %s more", plural(len(c.worst)-1-most, "scenario")))
+			break
+		}
+		p.para(indent+"also in "+x.Scenario+": ", x.Detail)
+	}
+}
+
+func (p *page) fix(c clause, x Result) {
+	if x.Fix != "" {
+		p.para(indent+"fix   ", x.Fix)
+	}
+	p.line("%s%s", p.Dim(indent+"more  "), p.Cyan("retrygate explain "+c.id))
+}
+
+func (p *page) warnings(all []clause) {
+	for _, c := range all {
+		first := c.worst[0]
+		p.line("")
+		p.line("%s  %s %s", p.Yellow("WARN"), p.Bold(c.id), p.Dim(fmt.Sprintf("(%s) in %s", c.level, first.Scenario)))
+		p.para(indent, first.Detail)
+		p.elsewhere(c)
+		p.fix(c, first)
+	}
+}
+
+func (p *page) section(title string) {
+	p.line("")
+	p.line("%s", title)
+}
+
+func (p *page) undecided(all []clause) {
+	if len(all) == 0 {
+		return
+	}
+	p.section(p.Yellow(fmt.Sprintf("inconclusive (%d)", len(all))))
+	for _, c := range all {
+		p.para(indent, fmt.Sprintf("%s (%s, in %s): %s", c.id, c.level, scenarioNames(c.worst), c.worst[0].Detail))
+	}
+}
+
+func (p *page) kept(all []clause) {
+	if len(all) == 0 {
+		return
+	}
+	p.section(p.Green(fmt.Sprintf("pass (%d)", len(all))))
+	p.para(indent, strings.Join(ids(all), ", "))
+}
+
+// unexercised groups the clauses by the reason, which several often share.
+func (p *page) unexercised(all []clause) {
+	if len(all) == 0 {
+		return
+	}
+	p.section(p.Dim(fmt.Sprintf("not-exercised (%d)", len(all))))
+	var reasons []string
+	by := map[string][]string{}
+	for _, c := range all {
+		why := c.worst[0].Detail
+		if !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
+		}
+		by[why] = append(by[why], c.id)
+	}
+	for _, why := range reasons {
+		text := strings.Join(by[why], ", ")
+		if why != "" {
+			text += ": " + why
+		}
+		p.para(indent, text)
+	}
+}
+
+func (p *page) notes(r Report) {
+	var all []string
+	all = append(all, r.Notes...)
+	for _, s := range r.Scenarios {
+		for _, n := range s.Notes {
+			all = append(all, s.Name+": "+n)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	p.section(p.Bold("notes"))
+	for _, n := range all {
+		p.para(indent+"- ", n)
+	}
+}
+
+func (p *page) verdict(r Report) {
+	shade := p.Yellow
+	switch r.Exit {
+	case ExitBroken, ExitTrouble:
+		shade = p.Red
+	case ExitKept:
+		shade = p.Green
+	}
+	for i, l := range wrap("verdict: "+r.Conclusion(), p.width) {
+		if i == 0 {
+			// The word that counts is coloured, the explanation is not.
+			word, rest, _ := strings.Cut(l, ")")
+			l = shade(word+")") + rest
+		}
+		p.line("%s", l)
+	}
+}
+
+func scenarioNames(all []Result) string {
+	names := make([]string, len(all))
+	for i, x := range all {
+		names[i] = x.Scenario
+	}
+	return strings.Join(names, ", ")
+}
