@@ -1,17 +1,20 @@
 package assert
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Contract is what client and server teams agreed on. Load one with LoadContract; Strict is the default.
 type Contract struct {
 	Name, Profile string
-	Responses     *Responses
+	Responses     *Responses // never nil in a loaded contract
 	Attempts      Attempts
-	Backoff       Backoff
+	Backoff       Delays
 	RetryAfter    RetryAfter
 	Idempotency   Idempotency
 	Limits        Limits
-	Clauses       map[string]Setting
+	Clauses       map[string]Setting // by clause id
 }
 
 // Attempts bounds one call.
@@ -20,10 +23,68 @@ type Attempts struct {
 	Within time.Duration // from the first arrival to the end of the last attempt; 0: no bound
 }
 
-// Backoff describes the waits that the client chooses by itself. Zero values promise nothing.
-type Backoff struct {
-	Initial    time.Duration
-	Multiplier float64
-	Max        time.Duration
+// Delays describes the waits that the client chooses by itself. Zero values promise nothing.
+type Delays struct {
+	Initial    time.Duration // wait before the first retry, before jitter
+	Multiplier float64       // factor from one wait to the next, before jitter
+	Growth     float64       // least factor by which the mean wait grows per retry; 0: derived from Multiplier
+	Max        time.Duration // no wait is longer, before jitter
 	Jitter     Jitter
+}
+
+// Delay is the wait before retry k (from 1) without jitter; 0 when the contract does not fix it.
+func (b Delays) Delay(k int) time.Duration {
+	d := float64(b.Initial) * math.Pow(max(b.Multiplier, 1), float64(k-1))
+	if limit := float64(b.Max); b.Max > 0 && d > limit {
+		d = limit
+	}
+	if d >= float64(maxTime) { // a doubling delay leaves 64 bits after some forty retries
+		return maxTime
+	}
+	return time.Duration(d)
+}
+
+// MinGrowth is the least factor by which the mean wait has to grow per retry; 0 when nothing is promised. Half of the
+// agreed growth is demanded where only a multiplier is written: caps and few retries flatten the curve.
+func (b Delays) MinGrowth() float64 {
+	switch {
+	case b.Growth > 0:
+		return b.Growth
+	case b.Multiplier > 1:
+		return 1 + (b.Multiplier-1)/2
+	default:
+		return 0
+	}
+}
+
+// RetryAfter says what is done with a wait that the server asks for.
+type RetryAfter struct {
+	Max    time.Duration // longest wait that is obeyed; 0: no bound
+	Longer Longer        // what the client does when asked to wait longer than Max
+}
+
+// Idempotency says which requests may be sent twice.
+type Idempotency struct {
+	KeyHeader  string   // header that carries the idempotency key; empty: the usual ones
+	SafeRoutes []string // "POST /path" or "/path" that may be repeated without a key; a trailing * matches any rest
+}
+
+// Limits bounds what the server sees of one client. Zero values promise nothing.
+type Limits struct {
+	ClientRate       []Rate  // requests of one client to one endpoint; every one of them holds
+	IdenticalPayload Rate    // repeats of one failed payload
+	Amplification    float64 // requests for each call
+}
+
+// Setting overrides one clause in a contract: its level, its parameters, or that it does not apply at all.
+type Setting struct {
+	Off   bool
+	Level *Level // nil: the clause's own
+}
+
+// Judged is a clause as a contract switches it on.
+type Judged struct {
+	Kind   Kind
+	Clause Clause
+	Level  Level
 }

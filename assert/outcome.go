@@ -1,0 +1,34 @@
+package assert
+
+import "github.com/retrygate/retrygate/faultserver/journal"
+
+// Succeeded reports whether a whole 2xx answer was delivered to a client that was still there.
+func Succeeded(e journal.Entry) bool { return e.Status >= 200 && e.Status < 300 && e.Delivered() }
+
+// NetworkFailure reports whether the client saw no usable answer: no status line, an answer that was broken off, or a 2xx
+// that it left before the end. An exchange that is still open has not failed.
+func NetworkFailure(e journal.Entry) bool {
+	if e.Open {
+		return false
+	}
+	return e.Status == 0 || e.Cut || (e.Gone > 0 && e.Status < 300)
+}
+
+// Failed reports whether the client has a reason to try again: a network failure, a 4xx or a 5xx.
+// Redirects (3xx) are answers to follow, not failures.
+func Failed(e journal.Entry) bool { return NetworkFailure(e) || (e.Status >= 400 && !e.Open) }
+
+// MaybeProcessed reports whether the server may have acted on the request although the client saw it fail, so that a
+// second send can act twice (RFC 9110 9.2.2). Statuses by which a server says that it refused the request are not meant.
+func MaybeProcessed(e journal.Entry) bool {
+	switch {
+	case NetworkFailure(e):
+		return true
+	case !Failed(e):
+		return false
+	case e.Status == 503:
+		return e.RetryAfter == "" // with it, a server that sheds load says when to come back
+	default:
+		return factOf(e.Status).processed
+	}
+}

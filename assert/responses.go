@@ -1,0 +1,86 @@
+package assert
+
+import "github.com/retrygate/retrygate/faultserver/journal"
+
+// Statuses that a contract can speak about.
+const minStatus, maxStatus = 300, 599
+
+// Response is what a contract says about one answer.
+type Response struct {
+	Retry Behaviour
+	// Honour: a Retry-After in the answer has to be kept. The behaviours that depend on the header imply it.
+	Honour bool
+}
+
+// Responses is the table of a contract: every status from 300 to 599, and network failures. The zero value leaves
+// everything unspecified; StrictResponses is the default.
+type Responses struct {
+	status  [maxStatus - minStatus + 1]Response
+	network Response
+}
+
+// StrictResponses is the table of the profile strict. Do not change it; Clone it.
+func StrictResponses() *Responses { return strict().Responses }
+
+// Clone copies the table, for a contract that changes a few rows.
+func (t *Responses) Clone() *Responses { c := *t; return &c }
+
+// Set changes the rows from one status to another, both included. Statuses outside 300-599 are left alone.
+func (t *Responses) Set(from, to int, r Response) {
+	for s := max(from, minStatus); s <= min(to, maxStatus); s++ {
+		t.status[s-minStatus] = r
+	}
+}
+
+// SetNetwork changes the row for network failures.
+func (t *Responses) SetNetwork(r Response) { t.network = r }
+
+// Network is the row for network failures.
+func (t *Responses) Network() Response { return t.network }
+
+// Status is the row for one status; nothing is said about those outside 300-599.
+func (t *Responses) Status(code int) Response {
+	if code < minStatus || code > maxStatus {
+		return Response{}
+	}
+	return t.status[code-minStatus]
+}
+
+// For is what the client is expected to do after this answer. The behaviours that depend on Retry-After or a key are
+// resolved: they come back as Backoff or Never. Successes, redirects and open exchanges are Unspecified unless a row
+// says otherwise.
+func (t *Responses) For(e journal.Entry) Behaviour {
+	if e.Open {
+		return Unspecified
+	}
+	if NetworkFailure(e) {
+		return resolve(t.network.Retry, e)
+	}
+	return resolve(t.Status(e.Status).Retry, e)
+}
+
+// Honours reports whether the contract wants the Retry-After of this answer kept.
+func (t *Responses) Honours(e journal.Entry) bool {
+	if e.RetryAfter == "" || NetworkFailure(e) {
+		return false
+	}
+	r := t.Status(e.Status)
+	return r.Honour || r.Retry == WithRetryAfter || r.Retry == WithRetryAfterOrKey
+}
+
+func resolve(b Behaviour, e journal.Entry) Behaviour {
+	switch b {
+	case WithRetryAfter:
+		if e.RetryAfter == "" {
+			return Never
+		}
+		return Backoff
+	case WithRetryAfterOrKey:
+		if e.RetryAfter == "" && e.Key == "" {
+			return Never
+		}
+		return Backoff
+	default:
+		return b
+	}
+}

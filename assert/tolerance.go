@@ -1,0 +1,50 @@
+package assert
+
+import "time"
+
+// Tolerances and limits of what a machine may do to a measured time (measured on loopback: idle lateness p99 1.7 ms,
+// with every core busy 220 ms).
+const (
+	lateFloor  = 250 * time.Millisecond // least allowance for what comes late
+	noiseFloor = 25 * time.Millisecond  // least time that two clients' waits must differ by to count as different
+	starved    = 250 * time.Millisecond // a slice whose p99 is above this says nothing about two-sided clauses
+)
+
+// Early is how much sooner than promised something may seem to come: clocks differ by 2 ms and 1 %. A slow machine only
+// makes things later, so nothing more is needed.
+func Early(delay time.Duration) time.Duration { return 2*time.Millisecond + delay/100 }
+
+// Late is how much later than promised something may come on a machine whose canary was late by p99 at worst.
+func Late(delay, p99 time.Duration) time.Duration { return max(lateFloor, 3*p99, delay/10) }
+
+// Known reports whether a canary ran.
+func (n Noise) Known() bool { return len(n.Slices) > 0 }
+
+// P99 is the worst p99 lateness among the slices that touch the time from one instant to another; 0 without a canary.
+func (n Noise) P99(from, to time.Duration) time.Duration {
+	var worst time.Duration
+	for i, s := range n.Slices {
+		ends := i+1 == len(n.Slices) || n.Slices[i+1].From > from
+		if s.From <= to && ends {
+			worst = max(worst, s.P99)
+		}
+	}
+	return worst
+}
+
+// Tau is the resolution of the whole run: differences below it may be the machine's. At least 25 ms.
+func (n Noise) Tau() time.Duration { return tau(n.P99(0, maxTime)) }
+
+// Clean reports whether the machine was quiet enough over the whole run to judge waits of this length by a two-sided
+// clause: a canary ran, was never starved, and delay is at least ten times the resolution.
+func (n Noise) Clean(delay time.Duration) bool { return n.CleanBetween(0, maxTime, delay) }
+
+// CleanBetween is Clean for a part of the run.
+func (n Noise) CleanBetween(from, to, delay time.Duration) bool {
+	p99 := n.P99(from, to)
+	return n.Known() && p99 <= starved && delay >= 10*tau(p99)
+}
+
+const maxTime = time.Duration(1<<63 - 1)
+
+func tau(p99 time.Duration) time.Duration { return max(noiseFloor, 3*p99) }
