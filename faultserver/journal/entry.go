@@ -62,4 +62,5 @@ type History struct {
 	Entries []Entry
 	Lost    uint64        // entries that the bounded memory dropped; claims of absence need 0
 	Until   time.Duration // how long was watched
+	Began   time.Time     // wall clock at the start; zero if unknown
 }

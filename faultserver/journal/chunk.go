@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	chunkEntries = 2048      // entries in one chunk
+	chunkText    = 256 << 10 // bytes of text after which a chunk takes no more entries
+)
+
+// record is an Entry packed tight: no pointers, so that the garbage collector does not look into it either.
+type record struct {
+	at, took, gone int64 // nanoseconds
+	auth, bodySum  uint64
+	bodyLen        int64
+	conn           uint64
+	claim          int32
+
+	client, call, method, path, query uint16 // numbers of texts
+	key, proto, retryAfter            uint16
+	rule, fault                       uint16
+	status, upstream                  uint16
+
+	flags uint8
+}
+
+const (
+	precondition = 1 << iota
+	bodyWhole
+	cut
+	open
+)
+
+// chunk is a run of consecutive records with the strings they use. The journal's lock guards it.
+type chunk struct {
+	first   uint64 // Seq of the first record
+	records []record
+	texts   texts
+	dropped bool // an exchange may still write to it, but the journal no longer counts it
+}
+
+func newChunk(first uint64, size int) *chunk {
+	return &chunk{first: first, records: make([]record, 0, size)}
+}
+
+func (c *chunk) full() bool {
+	return len(c.records) == cap(c.records) || len(c.texts.bytes) >= chunkText
+}
+
+func (c *chunk) last() uint64 { return c.first + uint64(len(c.records)) - 1 }
+
+// arrive packs what is known at arrival into the next record.
+func (c *chunk) arrive(at time.Duration, a *Arrival) {
+	r := record{
+		at: int64(at), auth: a.Auth, conn: a.Conn, claim: a.Claim, flags: open,
+		client: c.texts.add(a.Client), call: c.texts.add(a.Call), method: c.texts.add(a.Method),
+		path: c.texts.add(a.Path), query: c.texts.add(a.Query), key: c.texts.add(a.Key), proto: c.texts.add(a.Proto),
+	}
+	if a.Precondition {
+		r.flags |= precondition
+	}
+	c.records = append(c.records, r)
+}
+
+// slice copies the records from one Seq to another, both included, with all strings: copying is all that is done under
+// the lock, expanding is not.
+func (c *chunk) slice(from, to uint64) chunk {
+	return chunk{
+		first:   from,
+		records: slices.Clone(c.records[from-c.first : to-c.first+1]),
+		texts:   texts{bytes: slices.Clone(c.texts.bytes), ends: slices.Clone(c.texts.ends)},
+	}
+}
+
+// expand appends the chunk's entries to list.
+func (c *chunk) expand(list []Entry) []Entry {
+	text := c.texts.expand()
+	for i := range c.records {
+		r := &c.records[i]
+		list = append(list, Entry{
+			Seq: c.first + uint64(i), At: time.Duration(r.at), Took: time.Duration(r.took), Gone: time.Duration(r.gone),
+			Client: text[r.client], Call: text[r.call], Claim: r.claim,
+			Method: text[r.method], Path: text[r.path], Query: text[r.query],
+			Key: text[r.key], Precondition: r.flags&precondition != 0,
+			Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0,
+			Conn: r.conn, Proto: text[r.proto],
+			Status: int(r.status), RetryAfter: text[r.retryAfter], Cut: r.flags&cut != 0, Open: r.flags&open != 0,
+			Rule: text[r.rule], Fault: text[r.fault], Upstream: int(r.upstream),
+		})
+	}
+	return list
+}

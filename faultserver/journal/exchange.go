@@ -1,0 +1,90 @@
+package journal
+
+import "time"
+
+// Exchange is one entry that is being written. Its methods are safe for concurrent use, each may be called at any time,
+// and none changes an entry that was closed.
+type Exchange struct {
+	journal *Journal
+	seq     uint64
+	at      time.Duration
+
+	// The chunk stays reachable from here after the journal dropped it, so a late answer does no harm.
+	chunk *chunk
+	index int
+}
+
+// Seq returns the entry's number in order of arrival, from 1.
+func (x *Exchange) Seq() uint64 { return x.seq }
+
+// At returns when the request arrived, since the journal began.
+func (x *Exchange) At() time.Duration { return x.at }
+
+// write changes the record unless it was closed.
+func (x *Exchange) write(change func(r *record, t *texts)) {
+	x.journal.mu.Lock()
+	defer x.journal.mu.Unlock()
+	if r := &x.chunk.records[x.index]; r.flags&open != 0 {
+		before := len(x.chunk.texts.bytes)
+		change(r, &x.chunk.texts)
+		if !x.chunk.dropped {
+			x.journal.text += len(x.chunk.texts.bytes) - before
+		}
+	}
+}
+
+// Body notes the body as it was received: the hash and the number of its bytes, and whether all of it came.
+func (x *Exchange) Body(sum uint64, n int64, whole bool) {
+	x.write(func(r *record, _ *texts) {
+		r.bodySum, r.bodyLen, r.flags = sum, n, r.flags&^bodyWhole
+		if whole {
+			r.flags |= bodyWhole
+		}
+	})
+}
+
+// Acted notes the rule that applied and the fault it injected. The last call counts.
+func (x *Exchange) Acted(rule, fault string) {
+	x.write(func(r *record, t *texts) { r.rule, r.fault = t.add(rule), t.add(fault) })
+}
+
+// Answered notes the status and the Retry-After header as sent. Call it before the first byte goes out, so that whoever
+// got the answer finds it in the journal. The last call counts.
+func (x *Exchange) Answered(status int, retryAfter string) {
+	x.write(func(r *record, t *texts) { r.status, r.retryAfter = small(status), t.add(retryAfter) })
+}
+
+// Asked notes the status that the upstream gave.
+func (x *Exchange) Asked(status int) {
+	x.write(func(r *record, _ *texts) { r.upstream = small(status) })
+}
+
+// Cut notes that the answer was broken off.
+func (x *Exchange) Cut() { x.write(func(r *record, _ *texts) { r.flags |= cut }) }
+
+// Left notes that the client went away now. The first call counts; one after Close says nothing.
+func (x *Exchange) Left() {
+	x.write(func(r *record, _ *texts) {
+		if r.gone == 0 {
+			r.gone = max(1, int64(x.journal.Elapsed())) // 0 would mean that it stayed
+		}
+	})
+}
+
+// Close ends the exchange: the last byte was handed over, or the fault took effect. Later calls do nothing.
+func (x *Exchange) Close() {
+	j := x.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := &x.chunk.records[x.index]
+	if r.flags&open == 0 {
+		return
+	}
+	r.flags &^= open
+	r.took = int64(time.Since(j.began) - x.at)
+	j.open--
+	j.signal()
+}
+
+// small keeps a status in 16 bits; net/http knows none that needs more.
+func small(status int) uint16 { return uint16(max(0, min(status, 1<<16-1))) }

@@ -1,0 +1,192 @@
+package journal
+
+import (
+	"sync"
+	"time"
+)
+
+// DefaultLimit is how many entries a journal keeps unless told otherwise: about 150 MB.
+const DefaultLimit = 1_000_000
+
+// textPerEntry bounds the memory for strings, in bytes an entry of the limit: traffic of odd length loses its oldest
+// entries earlier instead of growing without bound.
+const textPerEntry = 256
+
+// Journal records exchanges as they arrive and end, in bounded memory: beyond the limit the oldest entries go and are
+// counted as lost. It is safe for concurrent use.
+type Journal struct {
+	began time.Time
+	limit uint64
+
+	// One lock for everything: the order of arrival and its time must agree.
+	mu      sync.Mutex
+	chunks  []*chunk      // oldest first
+	seq     uint64        // of the latest arrival
+	lost    uint64        // entries up to this Seq are gone
+	text    int           // bytes of strings in chunks
+	open    int           // exchanges that were not closed yet
+	changed chan struct{} // nil while nobody waits
+}
+
+// Arrival is what is known of a request once its head is complete. The fields mean what they mean in Entry.
+type Arrival struct {
+	Client, Call        string
+	Claim               int32
+	Method, Path, Query string
+	Key                 string
+	Precondition        bool
+	Auth                uint64
+	Conn                uint64
+	Proto               string
+}
+
+// New starts a journal that keeps the latest limit entries; 0 or less means DefaultLimit. Its clock starts now.
+func New(limit int) *Journal {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return &Journal{began: time.Now(), limit: uint64(limit)}
+}
+
+// Arrive writes down a request, before its body is read and before anything is done about it. The caller must Close
+// the exchange.
+func (j *Journal) Arrive(a Arrival) *Exchange {
+	x := &Exchange{journal: j}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seq++
+	x.seq, x.at = j.seq, time.Since(j.began)
+	c := j.current()
+	before := len(c.texts.bytes)
+	c.arrive(x.at, &a)
+	j.text += len(c.texts.bytes) - before
+	x.chunk, x.index = c, len(c.records)-1
+	j.open++
+	j.trim()
+	j.signal()
+	return x
+}
+
+// current returns the chunk that takes the next record.
+func (j *Journal) current() *chunk {
+	if n := len(j.chunks); n > 0 {
+		c := j.chunks[n-1]
+		if !c.full() {
+			return c
+		}
+		c.texts.seal()
+	}
+	c := newChunk(j.seq, int(min(chunkEntries, j.limit)))
+	j.chunks = append(j.chunks, c)
+	return c
+}
+
+// trim forgets the oldest entries beyond the limits.
+func (j *Journal) trim() {
+	if j.seq-j.lost > j.limit {
+		j.lost = j.seq - j.limit
+	}
+	if room := max(4*chunkText, textPerEntry*int(j.limit)); j.text > room && len(j.chunks) > 1 {
+		j.lost = max(j.lost, j.chunks[0].last())
+	}
+	for j.chunks[0].last() <= j.lost {
+		j.text -= len(j.chunks[0].texts.bytes)
+		j.chunks[0].dropped = true
+		j.chunks[0] = nil // the slice's array must not hold on to it
+		j.chunks = j.chunks[1:]
+	}
+}
+
+func (j *Journal) signal() {
+	if j.changed != nil {
+		close(j.changed)
+		j.changed = nil
+	}
+}
+
+// Changed returns a channel that is closed at the next arrival or end of an exchange. Get it before looking at the
+// journal, so that nothing slips in between.
+func (j *Journal) Changed() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.changed == nil {
+		j.changed = make(chan struct{})
+	}
+	return j.changed
+}
+
+// Entries returns what is kept, in order of arrival; exchanges still going on have Open set.
+func (j *Journal) Entries() []Entry { return j.After(0) }
+
+// After returns the kept entries with a Seq above seq, for readers that follow a journal as it grows.
+func (j *Journal) After(seq uint64) []Entry {
+	list, _ := j.read(seq)
+	return list
+}
+
+// History returns the entries with how far they can be trusted.
+func (j *Journal) History() History {
+	entries, until := j.read(0)
+	return History{
+		Entries: entries,
+		Lost:    until - uint64(len(entries)),
+		Until:   j.Elapsed(),
+		Began:   j.began.Round(0).UTC(), // Round drops the monotonic reading, which no file can carry
+	}
+}
+
+// read returns the kept entries after seq, and the Seq of the latest arrival when it began to read. It holds the lock for
+// one chunk at a time: reading a million entries must not hold up arrivals and bend their times.
+func (j *Journal) read(seq uint64) (list []Entry, until uint64) {
+	j.mu.Lock()
+	until = j.seq
+	list = make([]Entry, 0, until-min(until, max(seq, j.lost)))
+	j.mu.Unlock()
+	for seq < until {
+		part := j.part(seq, until)
+		list = part.expand(list)
+		seq = part.first + uint64(len(part.records)) - 1
+	}
+	return list, until
+}
+
+// part copies the first kept entries after seq, up to until, as far as they stand in one chunk. If none of them is kept
+// any more it is empty and begins behind until.
+func (j *Journal) part(seq, until uint64) chunk {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	seq = max(seq, j.lost)
+	for _, c := range j.chunks {
+		if seq < until && c.last() > seq {
+			return c.slice(seq+1, min(until, c.last()))
+		}
+	}
+	return chunk{first: until + 1}
+}
+
+// Len returns how many entries are kept.
+func (j *Journal) Len() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return int(j.seq - j.lost)
+}
+
+// Lost returns how many entries were dropped to stay within the limit.
+func (j *Journal) Lost() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lost
+}
+
+// Pending returns how many exchanges are still going on.
+func (j *Journal) Pending() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.open
+}
+
+// Elapsed returns the time since the journal began.
+func (j *Journal) Elapsed() time.Duration { return time.Since(j.began) }
+
+// Began returns when the journal began; every time in it counts from there.
+func (j *Journal) Began() time.Time { return j.began }
