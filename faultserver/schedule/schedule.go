@@ -3,6 +3,7 @@
 package schedule
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
@@ -14,8 +15,14 @@ type Schedule interface {
 	Active(elapsed time.Duration, hit int) bool
 }
 
-// Kind describes one shape of schedule. New returns a pointer to a struct with the shape's settings and their defaults;
-// Example is a YAML snippet that decodes into it.
+// Checker is a Schedule whose settings can be impossible. Check says what is wrong with them, and names the setting.
+type Checker interface {
+	Schedule
+	Check() error
+}
+
+// Kind describes one shape of schedule. New returns a pointer to the shape's settings with their defaults; Example is
+// YAML for a rule's `when` that uses it.
 type Kind struct {
 	Name, Summary, Example string
 	New                    func() Schedule
@@ -25,3 +32,11 @@ type Kind struct {
 var Kinds = registry.New[Kind]("schedule")
 
 func register(k Kind) { Kinds.Add(k.Name, k) }
+
+// positive complains about a duration that has to be longer than nothing.
+func positive(setting string, d time.Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("%s is %v, but has to be longer than 0s", setting, d)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+func init() {
+	register(Kind{
+		Name:    "window",
+		Summary: "on for one stretch of time after the first request",
+		Example: "{window: {from: 0s, for: 2m}}",
+		New:     func() Schedule { return new(Window) },
+	})
+}
+
+// Window is on for one stretch of time: an outage that starts From after the first request and lasts For.
+type Window struct {
+	From time.Duration `yaml:"from"` // default 0: the first request opens it
+	For  time.Duration `yaml:"for"`  // required
+}
+
+// Active looks at the time only. The end is not part of the window.
+func (w Window) Active(elapsed time.Duration, _ int) bool {
+	return elapsed >= w.From && elapsed-w.From < w.For
+}
+
+// Check wants a window of some length.
+func (w Window) Check() error {
+	var from error
+	if w.From < 0 {
+		from = fmt.Errorf("window.from is %v, but there is nothing before the first request; it takes 0s or more", w.From)
+	}
+	return errors.Join(from, positive("window.for", w.For))
+}
