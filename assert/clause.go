@@ -98,6 +98,7 @@ type Kind struct {
 	Fix     string // what to change in a client that breaks it
 	Source  string // RFC section, vendor doc or incident, dated where it can change
 	Late    bool   // two-sided: a slow machine can bend it, so it needs a clean canary
+	Shown   bool   // a pass rests on something that was seen, not on its absence, so that lost entries cannot fake it
 	Samples Samples
 
 	// New returns a pointer to the clause with its parameters taken from the contract, or nil if the contract does not

@@ -69,11 +69,11 @@ type Idempotency struct {
 	SafeRoutes []string // "POST /path" or "/path" that may be repeated without a key; a trailing * matches any rest
 }
 
-// Limits bounds what the server sees of one client. Zero values promise nothing.
+// Limits bounds what the server sees of one client.
 type Limits struct {
-	ClientRate       []Rate  // requests of one client to one endpoint; every one of them holds
-	IdenticalPayload Rate    // repeats of one failed payload
-	Amplification    float64 // requests for each call
+	ClientRate       []Rate  // requests of one client to one endpoint; every one of them holds; none: nothing promised
+	IdenticalPayload Rate    // repeats of one failed payload; zero: what Attempts.Max needs, but 3 a minute at least
+	Amplification    float64 // requests for each call; zero: Attempts.Max
 }
 
 // Setting overrides one clause in a contract: its level, its parameters, or that it does not apply at all.
@@ -87,4 +87,21 @@ type Judged struct {
 	Kind   Kind
 	Clause Clause
 	Level  Level
+}
+
+// finished is the contract with everything filled in that can be derived. Clauses see only finished contracts.
+func (c *Contract) finished() *Contract {
+	f := *c
+	if f.Responses == nil {
+		f.Responses = StrictResponses()
+	}
+	if f.Attempts.Max > 0 {
+		if f.Limits.IdenticalPayload.IsZero() {
+			f.Limits.IdenticalPayload = Rate{max(3, f.Attempts.Max-1), time.Minute}
+		}
+		if f.Limits.Amplification == 0 {
+			f.Limits.Amplification = float64(f.Attempts.Max)
+		}
+	}
+	return &f
 }

@@ -31,9 +31,6 @@ var strict = sync.OnceValue(func() *Contract {
 		Attempts:   Attempts{Max: 4, Within: 30 * time.Second},
 		Backoff:    Delays{Growth: 1.3, Max: time.Minute, Jitter: Jitter{Form: JitterAny}},
 		RetryAfter: RetryAfter{Max: 2 * time.Minute, Longer: EitherWay},
-		Limits: Limits{
-			ClientRate:       []Rate{{100, time.Minute}, {20, 10 * time.Second}},
-			IdenticalPayload: Rate{3, time.Minute}, Amplification: 4,
-		},
+		Limits:     Limits{ClientRate: []Rate{{100, time.Minute}, {20, 10 * time.Second}}},
 	}
 })

@@ -1,0 +1,73 @@
+package assert
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Judges lists the clauses that the contract switches on, in the order of their ids.
+func (c *Contract) Judges() []Judged {
+	c = c.finished()
+	var on []Judged
+	for _, kind := range Kinds.All() {
+		setting := c.Clauses[kind.ID]
+		if setting.Off {
+			continue
+		}
+		clause := kind.New(c)
+		if clause == nil {
+			continue
+		}
+		level := kind.Level
+		if setting.Level != nil {
+			level = *setting.Level
+		}
+		on = append(on, Judged{kind, clause, level})
+	}
+	return on
+}
+
+// Judge checks the calls against the contract: one result for each of the ids, in the order of Judges. No ids means every
+// clause that the contract switches on; an id that it does not switch on comes back last, as not exercised.
+func Judge(c *Contract, ids []string, calls []Call) []Result {
+	var results []Result
+	asked := slices.Clone(ids)
+	for _, j := range c.Judges() {
+		if len(ids) > 0 && !slices.Contains(ids, j.Kind.ID) {
+			continue
+		}
+		asked = slices.DeleteFunc(asked, func(id string) bool { return id == j.Kind.ID })
+		results = append(results, check(j.Clause, calls))
+	}
+	for _, id := range asked {
+		detail := "The contract does not ask for this clause."
+		if _, err := Kinds.Get(id); err != nil {
+			detail = err.Error()
+		}
+		results = append(results, Result{Clause: id, Detail: detail})
+	}
+	return results
+}
+
+// check runs a clause and takes back what the history cannot bear out.
+func check(clause Clause, calls []Call) Result {
+	r := clause.Check(calls)
+	r.Clause = clause.ID()
+	kind, _ := Kinds.Get(r.Clause)
+	if lost := lostIn(calls); lost > 0 && r.Verdict == Pass && !kind.Shown {
+		r.Verdict = Inconclusive
+		r.Detail = fmt.Sprintf("The journal dropped %d older entries, and what it dropped cannot be ruled out. Otherwise: %s", lost, r.Detail)
+	}
+	return r
+}
+
+func lostIn(calls []Call) uint64 {
+	var lost uint64
+	var last *Run
+	for i := range calls {
+		if run := calls[i].Run; run != nil && run != last {
+			lost, last = max(lost, run.Lost), run
+		}
+	}
+	return lost
+}

@@ -1,0 +1,98 @@
+package assert
+
+import (
+	"fmt"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// Matcher is a clause as a Gomega matcher; it meets the interface by structure. It fails To and NotTo alike, with an
+// error, where the clause could not decide or its precondition never arose.
+type Matcher struct {
+	clause Clause
+	key    Key
+	calls  []Call
+	result Result
+}
+
+// Keep succeeds when the client kept the clause:
+//
+//	Expect(server.Journal()).To(assert.Keep(assert.RetryCap{Max: 4}))
+//
+// It takes a journal.Source, a journal.History, []journal.Entry or []Call.
+func Keep(c Clause) *Matcher { return &Matcher{clause: c} }
+
+// By sets how requests are grouped into calls. It has no effect on []Call, which are grouped already.
+func (m *Matcher) By(k Key) *Matcher { m.key = k; return m }
+
+// Match judges actual. It returns an error unless the clause was kept or broken.
+func (m *Matcher) Match(actual any) (bool, error) {
+	calls, err := m.group(actual)
+	if err != nil {
+		return false, err
+	}
+	m.calls, m.result = calls, check(m.clause, calls)
+	switch m.result.Verdict {
+	case Pass:
+		return true, nil
+	case Fail:
+		return false, nil
+	default:
+		return false, fmt.Errorf("assert: %s is %s: %s", m.result.Clause, m.result.Verdict, m.result.Detail)
+	}
+}
+
+// historian is a source that also says how far it can be trusted.
+type historian interface{ History() journal.History }
+
+func (m *Matcher) group(actual any) ([]Call, error) {
+	switch a := actual.(type) {
+	case []Call:
+		return a, nil
+	case []journal.Entry:
+		return Calls(a, m.key), nil
+	case journal.History:
+		return m.history(a), nil
+	case *journal.History:
+		if a != nil {
+			return m.history(*a), nil
+		}
+	case historian:
+		return m.history(a.History()), nil
+	case journal.Source:
+		return Calls(a.Entries(), m.key), nil
+	}
+	return nil, fmt.Errorf("assert: Keep(%s) wants a journal.Source, journal.History, []journal.Entry or []assert.Call, not %T",
+		m.clause.ID(), actual)
+}
+
+func (m *Matcher) history(h journal.History) []Call {
+	key := m.key
+	if key.Run == nil {
+		key.Run = &Run{Began: h.Began, Lost: h.Lost, Until: h.Until}
+	}
+	return Calls(h.Entries, key)
+}
+
+// MatchMayChangeInTheFuture tells Eventually and Consistently when to stop: what came too early or too often stays so.
+func (m *Matcher) MatchMayChangeInTheFuture(any) bool {
+	kind, err := Kinds.Get(m.clause.ID())
+	return m.result.Verdict != Fail || (err == nil && kind.Late)
+}
+
+// FailureMessage says what the client did, with the exchanges that show it.
+func (m *Matcher) FailureMessage(any) string {
+	text := fmt.Sprintf("The client broke %s: %s\n", m.result.Clause, m.result.Detail)
+	if len(m.result.Witness) > 0 {
+		text += "\n" + witnessTable(m.result.Witness, m.calls)
+	}
+	if kind, err := Kinds.Get(m.result.Clause); err == nil && kind.Fix != "" {
+		text += "\nFix: " + kind.Fix
+	}
+	return text
+}
+
+// NegatedFailureMessage says what the client kept although a breach was expected.
+func (m *Matcher) NegatedFailureMessage(any) string {
+	return fmt.Sprintf("Expected the client to break %s, but it kept it: %s", m.result.Clause, m.result.Detail)
+}
