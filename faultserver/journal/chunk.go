@@ -51,12 +51,18 @@ func (c *chunk) full() bool {
 
 func (c *chunk) last() uint64 { return c.first + uint64(len(c.records)) - 1 }
 
-// arrive packs what is known at arrival into the next record.
+// arrive packs what is known at arrival into the next record. Most requests resemble the one before.
 func (c *chunk) arrive(at time.Duration, a *Arrival) {
+	var last record
+	if n := len(c.records); n > 0 {
+		last = c.records[n-1]
+	}
+	t := &c.texts
 	r := record{
 		at: int64(at), auth: a.Auth, conn: a.Conn, claim: a.Claim, flags: open,
-		client: c.texts.add(a.Client), call: c.texts.add(a.Call), method: c.texts.add(a.Method),
-		path: c.texts.add(a.Path), query: c.texts.add(a.Query), key: c.texts.add(a.Key), proto: c.texts.add(a.Proto),
+		client: t.again(a.Client, last.client), call: t.again(a.Call, last.call), method: t.again(a.Method, last.method),
+		path: t.again(a.Path, last.path), query: t.again(a.Query, last.query), key: t.again(a.Key, last.key),
+		proto: t.again(a.Proto, last.proto),
 	}
 	if a.Precondition {
 		r.flags |= precondition

@@ -98,15 +98,16 @@ func TestOldestGoAndAreCounted(t *testing.T) {
 }
 
 func TestLongStringsLoseOldEntriesInsteadOfMemory(t *testing.T) {
-	j := New(2000)
-	for i := range 2000 {
-		j.Arrive(Arrival{Path: fmt.Sprintf("/%d/%s", i, strings.Repeat("x", 1<<20))}).Close()
+	const total = 1000
+	j, tail := New(total), strings.Repeat("x", maxText)
+	for i := range total {
+		j.Arrive(Arrival{Path: fmt.Sprintf("/%d/%s", i, tail)}).Close()
 	}
 	if j.text > 6*chunkText {
 		t.Errorf("%d bytes of text are kept", j.text)
 	}
 	h := j.History()
-	if len(h.Entries) == 0 || h.Lost != 2000-uint64(len(h.Entries)) || h.Lost != j.Lost() {
+	if len(h.Entries) == 0 || h.Lost != total-uint64(len(h.Entries)) || h.Lost != j.Lost() {
 		t.Errorf("%d entries, %d lost", len(h.Entries), h.Lost)
 	}
 	long := h.Entries[0].Path
@@ -241,7 +242,7 @@ func TestTextsKeepEachStringOnce(t *testing.T) {
 			t.Fatalf("number %d is %q, want %q", n, all[n], s)
 		}
 	}
-	for i := range 1 << 17 {
+	for i := len(table.ends); i < maxTexts+10; i++ {
 		table.add(fmt.Sprint("more", i))
 	}
 	if len(table.ends) != maxTexts || table.add("one too many") != 0 {

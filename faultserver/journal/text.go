@@ -47,6 +47,14 @@ func (t *texts) add(s string) uint16 {
 	return uint16(len(t.ends))
 }
 
+// again is add for a string that is likely to be the one with number last.
+func (t *texts) again(s string, last uint16) uint16 {
+	if string(t.get(last)) == s {
+		return last
+	}
+	return t.add(s)
+}
+
 // find returns the slot that holds s, or the free one where it belongs.
 func (t *texts) find(s string) uint64 {
 	mask := uint64(len(t.slots) - 1)

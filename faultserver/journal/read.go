@@ -1,0 +1,179 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// maxLine is the longest line that Read accepts. The longest that a Journal's entry takes is well below.
+const maxLine = 1 << 20
+
+// ErrTruncated says that the end of a written history is missing. Read returns it with what was there.
+var ErrTruncated = errors.New("the end of the journal is missing")
+
+// Read reads a history that Write wrote. Errors name the line and what is wrong with it; unknown fields, entries out of
+// order and other versions of the format are refused. Where only the end is missing, as after a crash, the error is
+// ErrTruncated and the history holds the entries before it.
+func Read(r io.Reader) (History, error) {
+	p := parser{in: bufio.NewReaderSize(r, maxLine)}
+	err := p.header()
+	for err == nil {
+		err = p.entry()
+	}
+	if err == io.EOF {
+		err = p.complete()
+	}
+	if err != nil {
+		err = fmt.Errorf("journal: line %d: %w", max(1, p.line), err)
+	}
+	if err != nil && !errors.Is(err, ErrTruncated) {
+		return History{}, err
+	}
+	return p.history, err
+}
+
+type parser struct {
+	in      *bufio.Reader
+	line    int
+	want    *uint64 // entries that the header announces
+	history History
+}
+
+// next returns the next line that is not blank. last says that no newline ended it.
+func (p *parser) next() (text []byte, last bool, err error) {
+	for {
+		text, err = p.in.ReadSlice('\n')
+		if len(text) > 0 {
+			p.line++
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			return nil, false, fmt.Errorf("longer than %d bytes, which no entry is", maxLine)
+		case err != nil && err != io.EOF:
+			return nil, false, err
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			return text, err == io.EOF, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+func (p *parser) header() error {
+	text, last, err := p.next()
+	if err == io.EOF {
+		return errors.New(`empty; a journal begins with a header like {"journal":1,"lost":0,"until_ns":1000000000}`)
+	}
+	if err != nil {
+		return err
+	}
+	var probe struct{ Journal *int }
+	if err := json.Unmarshal(text, &probe); err != nil || probe.Journal == nil {
+		return errors.New(`not a journal; the first line must be a header like {"journal":1,"lost":0,"until_ns":1000000000}`)
+	}
+	if *probe.Journal != version {
+		return fmt.Errorf("version %d of the format; this program reads version %d", *probe.Journal, version)
+	}
+	var h header
+	if err := decode(text, last, &h); err != nil {
+		return err
+	}
+	if h.Until < 0 {
+		return fmt.Errorf("until_ns is %d; a run cannot last less than nothing", h.Until)
+	}
+	p.want = h.Entries
+	p.history = History{Lost: h.Lost, Until: time.Duration(h.Until), Began: h.Began.UTC()}
+	return nil
+}
+
+func (p *parser) entry() error {
+	text, last, err := p.next()
+	if err != nil {
+		return err
+	}
+	var l line
+	if err := decode(text, last, &l); err != nil {
+		return err
+	}
+	e, err := l.entry()
+	if err != nil {
+		return err
+	}
+	if err := p.check(&e); err != nil {
+		return err
+	}
+	p.history.Entries = append(p.history.Entries, e)
+	return nil
+}
+
+// check refuses what no journal holds, so that a judge need not expect it.
+func (p *parser) check(e *Entry) error {
+	var before Entry
+	if n := len(p.history.Entries); n > 0 {
+		before = p.history.Entries[n-1]
+	}
+	switch {
+	case e.Seq <= before.Seq:
+		return fmt.Errorf("seq is %d after %d; it must rise from 1, in order of arrival", e.Seq, before.Seq)
+	case e.At < before.At:
+		return fmt.Errorf("at_ns is %d after %d; entries stand in order of arrival", e.At, before.At)
+	case e.Took < 0:
+		return fmt.Errorf("took_ns is %d; nothing takes less than no time", e.Took)
+	case e.Gone < 0:
+		return fmt.Errorf("gone_ns is %d; times count from the start of the run", e.Gone)
+	case e.BodyLen < 0:
+		return fmt.Errorf("body_len is %d; a body cannot be shorter than nothing", e.BodyLen)
+	case e.Status < 0 || e.Status > 999:
+		return fmt.Errorf("status is %d; want 100 to 999, or none", e.Status)
+	case e.Upstream < 0 || e.Upstream > 999:
+		return fmt.Errorf("upstream is %d; want 100 to 999, or none", e.Upstream)
+	}
+	return nil
+}
+
+// complete compares what was read with what the header announces.
+func (p *parser) complete() error {
+	got := uint64(len(p.history.Entries))
+	switch {
+	case p.want == nil || got == *p.want:
+		return nil
+	case got < *p.want:
+		return fmt.Errorf("%w: %d of %d entries are there", ErrTruncated, got, *p.want)
+	default:
+		return fmt.Errorf("the header announces %d entries, but there are %d", *p.want, got)
+	}
+}
+
+// decode reads one line strictly. The last line of a file is taken for cut off when it is not JSON.
+func decode(text []byte, last bool, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && d.InputOffset() < int64(len(text)) {
+		return fmt.Errorf("more after the end of the object, at column %d", d.InputOffset()+1)
+	}
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case last && (err == io.ErrUnexpectedEOF || errors.As(err, &syntax)):
+		return fmt.Errorf("%w: this line is cut off after %d bytes", ErrTruncated, len(text))
+	case err == io.ErrUnexpectedEOF:
+		return errors.New("not a whole JSON object: it ends too early")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON at column %d: %w", syntax.Offset, err)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: a %s does not fit; want %s", kind.Field, kind.Value, kind.Type)
+	default:
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+}
