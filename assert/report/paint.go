@@ -44,8 +44,8 @@ func Clean(s string) string {
 
 func unsafe(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
 
-// wrap breaks s between words into lines of at most width columns; a longer word stands alone.
-func wrap(s string, width int) []string {
+// Wrap breaks s between words into lines of at most width columns; a longer word stands alone.
+func Wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
 	for word := range strings.FieldsSeq(s) {

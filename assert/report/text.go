@@ -61,7 +61,7 @@ func (p *page) para(label, text string) { p.shaded(p.Dim, label, text) }
 
 func (p *page) shaded(shade func(string) string, label, text string) {
 	pad := strings.Repeat(" ", len(label))
-	for i, l := range wrap(Clean(text), p.width-len(label)) {
+	for i, l := range Wrap(Clean(text), p.width-len(label)) {
 		if i > 0 || label == pad {
 			p.line("%s%s", pad, l)
 		} else {
@@ -227,7 +227,7 @@ func (p *page) verdict(r Report) {
 	case ExitKept:
 		shade = p.Green
 	}
-	for i, l := range wrap("verdict: "+r.Conclusion(), p.width) {
+	for i, l := range Wrap("verdict: "+r.Conclusion(), p.width) {
 		if i == 0 {
 			// The word that counts is coloured, the explanation is not.
 			word, rest, _ := strings.Cut(l, ")")

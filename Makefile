@@ -1,0 +1,63 @@
+# Two commands to start with: make demo, make test. Go is all that is needed; tools are pinned and run from their modules.
+
+GO       ?= go
+FUZZTIME ?= 10s
+TESTFLAGS ?=
+
+GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+# What runs concurrently and must stay free of races.
+RACE := ./faultserver/... ./assert/... ./suites/driver/...
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race bench fuzz lint cover clean
+
+help: ## list what make can do
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/retrygate
+	$(GO) build -o bin/retrygate ./suites/cmd/retrygate
+
+demo: build ## judge the curl (or wget, or python3) of this machine; takes under 2 minutes
+	@url='{{url}}/driver/status'; \
+	if command -v curl >/dev/null; then set -- curl -sS --retry 3 "$$url"; \
+	elif command -v wget >/dev/null; then set -- wget -q -O - --tries 4 "$$url"; \
+	elif command -v python3 >/dev/null; then set -- python3 -c "import sys, urllib.request as u; u.urlopen(sys.argv[1])" "$$url"; \
+	else echo "demo: none of curl, wget and python3 is installed; name a client of yours: bin/retrygate verify -- COMMAND"; exit 1; fi; \
+	echo "\$$ retrygate verify -- $$*"; echo; \
+	code=0; bin/retrygate verify -- "$$@" || code=$$?; echo; \
+	case $$code in \
+	0|1|3) echo "demo: retrygate exited $$code, as it would in your build; the demo itself has done its work.";; \
+	*) exit $$code;; esac
+
+test: ## vet and test everything
+	$(GO) vet ./...
+	$(GO) test $(TESTFLAGS) ./...
+
+race: ## test the concurrent packages under the race detector (needs a C compiler)
+	$(GO) test -race $(TESTFLAGS) $(RACE)
+
+bench: ## measure the server, the proxy, the journal and the judge
+	$(GO) test -run '^$$' -bench . -benchmem ./faultserver/... ./assert/...
+
+fuzz: ## run each fuzzer for FUZZTIME (10s)
+	@set -e; for package in $$($(GO) list ./...); do \
+		for fuzzer in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "$$package $$fuzzer"; \
+			$(GO) test -run '^$$' -fuzz "^$$fuzzer\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+lint: ## check style, import rules and known vulnerabilities
+	@if command -v golangci-lint >/dev/null && golangci-lint version | grep -q 'version v\?2'; then golangci-lint run; \
+	else $(GO) run $(GOLANGCI) run; fi
+	@$(GO) run $(GOVULNCHECK) ./... || { code=$$?; [ $$code -eq 3 ] && exit $$code; \
+		echo "lint: govulncheck could not run (exit $$code), mostly because its database cannot be reached; nothing is known about vulnerabilities"; }
+
+cover: ## write coverage.out and print the total
+	$(GO) test -coverprofile coverage.out -coverpkg ./... ./...
+	@$(GO) tool cover -func coverage.out | tail -1
+
+clean: ## remove what make made
+	rm -rf bin coverage.out

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/schedule"
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// catalogue is one list of things that can be named: on the command line, in a file, in a report.
+type catalogue struct {
+	name, item string // "clauses", "clause"
+	items      func() []item
+}
+
+// item is one of them, as list and explain show it.
+type item struct {
+	Name    string `json:"name"`
+	Level   string `json:"level,omitempty"`
+	Summary string `json:"summary"`
+	Facts   facts  `json:"facts,omitempty"`
+	Example string `json:"example,omitempty"`
+}
+
+// facts are what explain adds, in the order to be read.
+type facts []fact
+
+type fact struct{ what, text string }
+
+// MarshalJSON writes an object, which is what a program looks things up in.
+func (f facts) MarshalJSON() ([]byte, error) {
+	object := make(map[string]string, len(f))
+	for _, x := range f {
+		object[x.what] = x.text
+	}
+	return json.Marshal(object)
+}
+
+// known drops the facts that say nothing.
+func known(all ...fact) facts {
+	return slices.DeleteFunc(facts(all), func(f fact) bool { return f.text == "" })
+}
+
+// catalogues in the order that help shows.
+var catalogues = []catalogue{
+	{"faults", "fault kind", faultItems},
+	{"schedules", "schedule", scheduleItems},
+	{"scenarios", "scenario", scenarioItems},
+	{"clauses", "clause", clauseItems},
+	{"profiles", "profile", profileItems},
+	{"formats", "report format", formatItems},
+}
+
+func faultItems() (all []item) {
+	for _, k := range fault.Kinds.All() {
+		all = append(all, item{Name: k.Name, Summary: k.Summary, Example: k.Example})
+	}
+	return all
+}
+
+func scheduleItems() (all []item) {
+	for _, k := range schedule.Kinds.All() {
+		all = append(all, item{Name: k.Name, Summary: k.Summary, Example: k.Example})
+	}
+	return all
+}
+
+func scenarioItems() (all []item) {
+	for _, s := range scenarios.All() {
+		all = append(all, item{Name: s.Name, Summary: s.Summary, Facts: known(
+			fact{"why", s.Why},
+			fact{"judges", strings.Join(s.Judges, ", ")},
+			fact{"clients", fmt.Sprint(max(1, s.Clients))},
+			fact{"rules", ruleNames(s)},
+		)})
+	}
+	return all
+}
+
+func ruleNames(s scenarios.Scenario) string {
+	names := make([]string, len(s.Rules))
+	for i, r := range s.Rules {
+		names[i] = r.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func clauseItems() (all []item) {
+	for _, k := range assert.Kinds.All() {
+		late := ""
+		if k.Late {
+			late = "a slow machine could bend it, so on a noisy one the verdict is inconclusive, never fail"
+		}
+		all = append(all, item{Name: k.ID, Level: k.Level.String(), Summary: k.Summary, Facts: known(
+			fact{"measured", k.Measure},
+			fact{"why", k.Why},
+			fact{"fix", k.Fix},
+			fact{"source", k.Source},
+			fact{"needs", evidence(k.Samples)},
+			fact{"noise", late},
+			fact{"judged in", strings.Join(judgedIn(k.ID), ", ")},
+		)})
+	}
+	return all
+}
+
+func evidence(s assert.Samples) string {
+	switch {
+	case s.Calls > 1 && s.Gaps > 0:
+		return fmt.Sprintf("%d calls with %d waits each", s.Calls, s.Gaps)
+	case s.Calls > 1:
+		return fmt.Sprintf("%d calls", s.Calls)
+	case s.Gaps > 0:
+		return fmt.Sprintf("a call with %d waits", s.Gaps)
+	default:
+		return ""
+	}
+}
+
+func judgedIn(clause string) (names []string) {
+	for _, s := range scenarios.All() {
+		if slices.Contains(s.Judges, clause) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+func formatItems() (all []item) {
+	for _, f := range report.Formats.All() {
+		all = append(all, item{Name: f.Name, Summary: f.Summary})
+	}
+	all = append(all, item{Name: junit, Summary: "for CI servers: a test case for each scenario and clause; needs a file"})
+	slices.SortFunc(all, func(a, b item) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}

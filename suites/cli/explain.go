@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retrygate/retrygate/assert/report"
+)
+
+func newExplain(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Say what a clause, scenario, fault kind or schedule is, why, and how to fix a client",
+		Example: `  retrygate explain jitter-present
+  retrygate explain 503-burst`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("explain: name one clause, scenario, fault kind, schedule, profile or report format; see retrygate list")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return everyName(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return w.explain(args[0]) },
+	}
+}
+
+// everyName lists all that explain knows.
+func everyName() (names []string) {
+	for _, c := range catalogues {
+		for _, x := range c.items() {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}
+
+// explain shows every thing of that name: hang, for one, is a fault kind and a scenario.
+func (w *world) explain(name string) error {
+	found := false
+	for _, c := range catalogues {
+		for _, x := range c.items() {
+			if x.Name != name {
+				continue
+			}
+			if found {
+				fmt.Fprintln(w.stdout)
+			}
+			found = true
+			w.show(c.item, x)
+		}
+	}
+	if !found {
+		return fmt.Errorf("explain: %w", unknown("name", name, everyName()))
+	}
+	return nil
+}
+
+func (w *world) show(kind string, x item) {
+	s := w.style(w.stdout)
+	paint := report.Paint(s.Color)
+	if x.Level != "" {
+		kind += ", " + x.Level
+	}
+	fmt.Fprintf(w.stdout, "%s  %s\n", paint.Bold(x.Name), paint.Dim("("+kind+")"))
+	for _, line := range report.Wrap(x.Summary, columns(s)-2) {
+		fmt.Fprintf(w.stdout, "  %s\n", line)
+	}
+	if len(x.Facts) > 0 {
+		fmt.Fprintln(w.stdout)
+	}
+	column := 0
+	for _, f := range x.Facts {
+		column = max(column, len(f.what))
+	}
+	for _, f := range x.Facts {
+		label := fmt.Sprintf("  %-*s  ", column, f.what)
+		for i, line := range report.Wrap(f.text, columns(s)-len(label)) {
+			if i == 0 {
+				fmt.Fprintf(w.stdout, "%s%s\n", paint.Dim(label), line)
+			} else {
+				fmt.Fprintf(w.stdout, "%s%s\n", strings.Repeat(" ", len(label)), line)
+			}
+		}
+	}
+	if x.Example != "" {
+		fmt.Fprintf(w.stdout, "\n%s\n", paint.Dim("  example"))
+		for line := range strings.Lines(strings.TrimRight(x.Example, "\n")) {
+			fmt.Fprintf(w.stdout, "    %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+}

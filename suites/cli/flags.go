@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+)
+
+// span is a duration flag that must be positive.
+type span time.Duration
+
+func (s *span) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return time.Duration(*s).String()
+}
+
+func (*span) Type() string { return "DURATION" }
+
+func (s *span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return errors.New("not a duration; write it with a unit, like 30s or 2m")
+	case d <= 0:
+		return errors.New("must be longer than 0s")
+	}
+	*s = span(d)
+	return nil
+}
+
+// number is a count flag that must be positive; 0, its zero value, means that it was not given.
+type number int
+
+func (n *number) String() string {
+	if *n == 0 {
+		return ""
+	}
+	return fmt.Sprint(int(*n))
+}
+
+func (*number) Type() string { return "N" }
+
+func (n *number) Set(text string) error {
+	var v int
+	if _, err := fmt.Sscanf(text+"\n", "%d\n", &v); err != nil {
+		return errors.New("not a whole number")
+	}
+	if v < 1 || v > mostClients {
+		return fmt.Errorf("must be from 1 to %d", mostClients)
+	}
+	*n = number(v)
+	return nil
+}
+
+// Each client is a process with an address of its own; more would measure the machine and not the client.
+const mostClients = 1000
+
+// level is the --fail-on flag.
+type level struct{ assert.Level }
+
+func (l *level) String() string     { return l.Level.String() }
+func (*level) Type() string         { return "LEVEL" }
+func (l *level) Set(s string) error { return l.UnmarshalText([]byte(s)) }
+func (*level) complete() []string   { return []string{"advisory", "minor", "major", "critical"} }
+
+// upstream is the --upstream flag: an absolute http or https URL.
+type upstream struct{ *url.URL }
+
+func (u *upstream) String() string {
+	if u.URL == nil {
+		return ""
+	}
+	return u.URL.String()
+}
+
+func (*upstream) Type() string { return "URL" }
+
+func (u *upstream) Set(s string) error {
+	parsed, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return errors.Unwrap(err)
+	case parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "":
+		return errors.New("must be a whole URL, like https://staging.example.com")
+	case parsed.User != nil:
+		return errors.New("must not hold credentials; the client's own are passed on")
+	}
+	u.URL = parsed
+	return nil
+}
+
+// readInput reads a file for a command, with an error that names it once and says what is wrong.
+func readInput(what, file string) ([]byte, error) {
+	data, err := os.ReadFile(file)
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return nil, fmt.Errorf("%s %s: %w", what, file, path.Err)
+	}
+	if err == nil && strings.TrimSpace(string(data)) == "" {
+		return nil, fmt.Errorf("%s %s: the file is empty", what, file)
+	}
+	return data, err
+}
