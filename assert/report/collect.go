@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
@@ -52,4 +53,21 @@ func Witnesses(entries []journal.Entry, calls []assert.Call) []Witness {
 // Milliseconds is d as reports write it, to the microsecond.
 func Milliseconds(d time.Duration) float64 {
 	return math.Round(float64(d)/float64(time.Microsecond)) / 1000
+}
+
+// A client that loops makes thousands of retries; the later ones tell nothing new.
+const mostRetries = 50
+
+// WaitsOf sums up the waits before the first fifty retries, over all calls of a scenario.
+func WaitsOf(scenario string, calls []assert.Call) []Wait {
+	summaries := infer.Waits(assert.Chains(calls))
+	summaries = summaries[:min(len(summaries), mostRetries)]
+	waits := make([]Wait, 0, len(summaries))
+	for _, s := range summaries {
+		waits = append(waits, Wait{
+			Scenario: scenario, Retry: s.Retry, N: s.N,
+			MinMS: Milliseconds(s.Min), MedianMS: Milliseconds(s.Median), MaxMS: Milliseconds(s.Max),
+		})
+	}
+	return waits
 }
