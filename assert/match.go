@@ -16,7 +16,8 @@ const (
 	horizonScale = 8
 )
 
-// overlap is how long before the end of an attempt, as the server saw it, its retry may arrive.
+// overlap is how long before the end of an attempt its retry may seem to arrive: the server notices a little late that
+// a client left or a connection broke.
 const overlap = 2 * time.Millisecond
 
 // waiting is a call whose last attempt failed.
@@ -77,7 +78,7 @@ func (g *grouper) next(k matchKey, e *journal.Entry) (int32, bool) {
 		return 0, false
 	}
 	c := (*q)[0].chain
-	*q = (*q)[1:]
+	*q = slices.Delete(*q, 0, 1)
 	if g.ready(q, e) {
 		g.chains[c].ambiguous, g.chains[(*q)[0].chain].ambiguous = true, true
 	}
@@ -88,13 +89,14 @@ func (g *grouper) next(k matchKey, e *journal.Entry) (int32, bool) {
 func (g *grouper) ready(q *queue, e *journal.Entry) bool {
 	for len(*q) > 0 {
 		w := (*q)[0]
-		if w.end > e.At+overlap {
+		chain := &g.chains[w.chain]
+		if w.end > e.At && (g.entries[chain.last].Delivered() || w.end > e.At+overlap) {
 			return false
 		}
-		if e.At-w.end <= g.horizon(&g.chains[w.chain]) {
+		if e.At-w.end <= g.horizon(chain) {
 			return true
 		}
-		*q = (*q)[1:]
+		*q = slices.Delete(*q, 0, 1)
 	}
 	return false
 }

@@ -1,0 +1,165 @@
+package assert_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/internal/history"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+const (
+	ms = time.Millisecond
+	s  = time.Second
+)
+
+// outline writes calls as "seqs of attempts [rule, ambiguous, resent seqs]", so that a row of a table can show them.
+func outline(calls []assert.Call) string {
+	var lines []string
+	for _, c := range calls {
+		line := seqs(c.Attempts) + " " + c.Rule
+		if c.Ambiguous {
+			line += " ambiguous"
+		}
+		if len(c.Resent) > 0 {
+			line += " resent " + seqs(c.Resent)
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func seqs(entries []journal.Entry) string {
+	words := make([]string, len(entries))
+	for i, e := range entries {
+		words[i] = fmt.Sprint(e.Seq)
+	}
+	return strings.Join(words, ",")
+}
+
+func TestCallsByRule(t *testing.T) {
+	h := history.New
+	for _, test := range []struct {
+		name    string
+		history *history.Builder
+		key     assert.Key
+		want    string
+	}{
+		{"nothing", h(), assert.Key{}, ""},
+		{"the driver's word joins what differs in body and outcome",
+			h().Body("1").Attempt(0, ms, 200).Body("2").Attempt(s, ms, 400).Body("3").Attempt(2*s, ms, 200),
+			assert.Key{OneCall: true}, "1,2,3 driver"},
+		{"the driver's word keeps clients, methods and paths apart",
+			h().Attempt(0, ms, 503).Client("b").Attempt(1*ms, ms, 503).Request("POST", "/").Attempt(2*ms, ms, 503).
+				Request("POST", "/x").Attempt(3*ms, ms, 503),
+			assert.Key{OneCall: true}, "1 driver; 2 driver; 3 driver; 4 driver"},
+		{"a call id joins over bodies, gaps and success",
+			h().Call("c").Body("1").Attempt(0, ms, 200).Body("2").Attempt(time.Hour, ms, 200), assert.Key{}, "1,2 call-id"},
+		{"one call id used by two clients is two calls",
+			h().Call("c").Attempt(0, ms, 503).Client("b").Attempt(s, ms, 503), assert.Key{}, "1 call-id; 2 call-id"},
+		{"an idempotency key joins", h().Key("k").Attempt(0, ms, 503).Attempt(time.Hour, ms, 200), assert.Key{}, "1,2 key"},
+		{"a call id goes before an idempotency key",
+			h().Call("c").Key("k").Attempt(0, ms, 503).Key("l").Attempt(s, ms, 200), assert.Key{}, "1,2 call-id"},
+		{"a match joins after a failure", h().Attempt(0, ms, 503).Attempt(s, ms, 200), assert.Key{}, "1,2 match"},
+		{"a success ends a call", h().Attempt(0, ms, 200).Attempt(s, ms, 200), assert.Key{}, "1 match; 2 match"},
+		{"a redirect ends a call", h().Attempt(0, ms, 307).Attempt(s, ms, 200), assert.Key{}, "1 match; 2 match"},
+		{"another body is another call", h().Body("1").Attempt(0, ms, 503).Body("2").Attempt(s, ms, 503), assert.Key{}, "1 match; 2 match"},
+		{"a body that was cut off matches any",
+			h().Body("1").Cut(0, ms).With(func(e *journal.Entry) { e.BodyWhole = false; e.BodySum = 7 }).Attempt(s, ms, 200),
+			assert.Key{}, "1,2 match"},
+		{"a request that comes while the other is under way is another call",
+			h().Attempt(0, s, 503).Attempt(100*ms, s, 503), assert.Key{}, "1 match; 2 match"},
+		{"an open exchange has not failed",
+			h().Attempt(0, 0, 0).With(func(e *journal.Entry) { e.Open = true }).Attempt(s, ms, 503), assert.Key{}, "1 match; 2 match"},
+		{"the first wait may be a minute", h().Attempt(0, ms, 503).Attempt(59*s, ms, 503), assert.Key{}, "1,2 match"},
+		{"but not more", h().Attempt(0, ms, 503).Attempt(61*s, ms, 503), assert.Key{}, "1 match; 2 match"},
+		{"after a 404 a repeat soon belongs to it", h().Attempt(0, ms, 404).Attempt(9*s, ms, 404), assert.Key{}, "1,2 match"},
+		{"a slow poll of something missing does not", h().Attempt(0, ms, 404).Attempt(30*s, ms, 404).Attempt(60*s, ms, 404), assert.Key{},
+			"1 match; 2 match; 3 match"},
+		{"later waits go by the longest so far", h().Retries(0, 503, s, 7*s, 57*s), assert.Key{}, "1,2,3 match; 4 match"},
+		{"a horizon is kept", h().Attempt(0, ms, 503).Attempt(3*s, ms, 503), assert.Key{Horizon: 2 * s}, "1 match; 2 match"},
+		{"Retry-After stretches the horizon",
+			h().Attempt(0, ms, 503).RetryAfter("600").Attempt(601*s, ms, 200), assert.Key{}, "1,2 match"},
+		{"two calls fail: the first to fail is continued first",
+			h().Attempt(0, ms, 503).Attempt(0, 2*ms, 503).Attempt(100*ms, ms, 200).Attempt(110*ms, ms, 200), assert.Key{},
+			"1,3 match ambiguous; 2,4 match ambiguous"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			calls := assert.Calls(test.history.Entries(), test.key)
+			if got := outline(calls); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			for _, c := range calls {
+				if c.Run == nil || c.ID == "" {
+					t.Errorf("call without run or id: %+v", c)
+				}
+			}
+		})
+	}
+}
+
+func TestCallsTellResendsApart(t *testing.T) {
+	// warm is a history whose connection 1 has carried a request before.
+	warm := func() *history.Builder { return history.New().Conn(1).Attempt(0, ms, 503) }
+	for _, test := range []struct {
+		name    string
+		history *history.Builder
+		want    string
+	}{
+		{"reused connection dies, repeat at once on another",
+			warm().Cut(s, ms).Conn(2).Attempt(s+2*ms, ms, 200), "1,3 driver resent 2"},
+		{"each dead connection excuses a repeat",
+			history.New().Conn(1).Attempt(0, ms, 503).Conn(2).Attempt(s, ms, 503).
+				Conn(1).Cut(2*s, 0).Conn(2).Cut(2*s+ms, 0).Conn(3).Attempt(2*s+2*ms, ms, 200), "1,2,5 driver resent 3,4"},
+		{"a fresh connection excuses nothing", history.New().Conn(1).Cut(0, ms).Conn(2).Attempt(2*ms, ms, 200), "1,2 driver"},
+		{"a client that hammers a resetting server is charged",
+			warm().Cut(s, 0).Conn(2).Cut(s+ms, 0).Conn(3).Cut(s+2*ms, 0).Conn(4).Cut(s+3*ms, 0), "1,3,4,5 driver resent 2"},
+		{"later than 50 ms is a retry", warm().Cut(s, 0).Conn(2).Attempt(s+51*ms, ms, 200), "1,2,3 driver"},
+		{"the same connection is a retry", warm().Cut(s, 0).Attempt(s+ms, ms, 200), "1,2,3 driver"},
+		{"after a status line it is a retry", warm().Attempt(s, 0, 200).With(func(e *journal.Entry) { e.Cut = true }).
+			Conn(2).Attempt(s+ms, ms, 200), "1,2,3 driver"},
+		{"a client that gave up retries", warm().Left(s, s).Conn(2).Attempt(2*s+ms, ms, 200), "1,2,3 driver"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := outline(assert.Calls(test.history.Entries(), assert.Key{OneCall: true})); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestCallsDoNotCountFollowingAndRefreshing(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		history *history.Builder
+		want    int
+	}{
+		{"a redirect to itself is followed", history.New().Retries(0, 307, 0, 0), 0},
+		{"a 401 answered with other credentials", history.New().Auth(1).Attempt(0, ms, 401).Auth(2).Attempt(2*ms, ms, 200), 0},
+		{"a 401 answered with the same", history.New().Auth(1).Retries(0, 401, ms), 1},
+		{"refreshed once, then retried", history.New().Auth(1).Attempt(0, ms, 401).Auth(2).Retries(2*ms, 503, s, s), 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			calls := assert.Calls(test.history.Entries(), assert.Key{OneCall: true})
+			if len(calls) != 1 || calls[0].Retries() != test.want {
+				t.Errorf("got %s with %d retries, want one call with %d", outline(calls), calls[0].Retries(), test.want)
+			}
+		})
+	}
+}
+
+func TestCallsSortAndKeepTheirInput(t *testing.T) {
+	entries := history.New().Retries(0, 503, s, s).Entries()
+	slices.Reverse(entries)
+	before := slices.Clone(entries)
+	if got := outline(assert.Calls(entries, assert.Key{})); got != "1,2,3 match" {
+		t.Errorf("got %s", got)
+	}
+	if !slices.Equal(entries, before) {
+		t.Error("the entries of the caller were reordered")
+	}
+}
