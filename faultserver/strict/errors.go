@@ -1,0 +1,94 @@
+package strict
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// shown bounds how many errors of one file are printed; All holds the rest.
+const shown = 50
+
+// Pos is a place in a file; lines and columns count from 1, columns in characters.
+type Pos struct {
+	File         string
+	Line, Column int
+}
+
+// String gives "file:line:column".
+func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
+
+// Error is one mistake. Value is the text that stands at the place, "" for a mapping or sequence.
+type Error struct {
+	File         string
+	Line, Column int
+	Value, Msg   string
+}
+
+// Error gives "file:line:column: message".
+func (e Error) Error() string { return Pos{e.File, e.Line, e.Column}.String() + ": " + e.Msg }
+
+// Errors is everything that is wrong with one file, in the order of the file.
+type Errors struct{ All []Error }
+
+// Error gives one line for each mistake.
+func (e *Errors) Error() string {
+	lines := make([]string, 0, min(len(e.All), shown+1))
+	for i, one := range e.All {
+		if i == shown {
+			lines = append(lines, fmt.Sprintf("%s: and %d more", one.File, len(e.All)-shown))
+			break
+		}
+		lines = append(lines, one.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find a single Error.
+func (e *Errors) Unwrap() []error {
+	all := make([]error, len(e.All))
+	for i, one := range e.All {
+		all[i] = one
+	}
+	return all
+}
+
+// decoder collects the errors of one file.
+type decoder struct {
+	file   string
+	errors []Error
+	at     map[[2]int]bool // places that have an error
+}
+
+// fail notes an error unless the place has one: what follows from a mistake is not worth a second line.
+func (d *decoder) fail(line, column int, value, format string, args ...any) {
+	place := [2]int{line, column}
+	if d.at[place] {
+		return
+	}
+	if d.at == nil {
+		d.at = map[[2]int]bool{}
+	}
+	d.at[place] = true
+	d.errors = append(d.errors, Error{d.file, line, column, value, fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) err() error {
+	if len(d.errors) == 0 {
+		return nil
+	}
+	sort.SliceStable(d.errors, func(i, j int) bool {
+		a, b := d.errors[i], d.errors[j]
+		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
+	})
+	return &Errors{d.errors}
+}
+
+// clip shortens a value for a message.
+func clip(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
