@@ -3,6 +3,8 @@ package assert
 import (
 	"math"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 // Contract is what client and server teams agreed on. Load one with LoadContract; Strict is the default.
@@ -15,6 +17,8 @@ type Contract struct {
 	Idempotency   Idempotency
 	Limits        Limits
 	Clauses       map[string]Setting // by clause id
+
+	root strict.Node // the file it was read from, so that contradictions can name lines
 }
 
 // Attempts bounds one call.
@@ -71,15 +75,9 @@ type Idempotency struct {
 
 // Limits bounds what the server sees of one client.
 type Limits struct {
-	ClientRate       []Rate  // requests of one client to one endpoint; every one of them holds; none: nothing promised
+	ClientRate       Rates   // requests of one client to one endpoint; every one of them holds; none: nothing promised
 	IdenticalPayload Rate    // repeats of one failed payload; zero: what Attempts.Max needs, but 3 a minute at least
 	Amplification    float64 // requests for each call; zero: Attempts.Max
-}
-
-// Setting overrides one clause in a contract: its level, its parameters, or that it does not apply at all.
-type Setting struct {
-	Off   bool
-	Level *Level // nil: the clause's own
 }
 
 // Judged is a clause as a contract switches it on.

@@ -55,7 +55,7 @@ func (c *Contract) docAnswers(b *strings.Builder) {
 func describe(r Response) string { return behaviourTexts[r.Retry] + honours(r) }
 
 func honours(r Response) string {
-	if !r.Honour {
+	if !r.Honour || r.Retry == Never {
 		return ""
 	}
 	return ", not sooner than `Retry-After` says"
@@ -112,8 +112,8 @@ func ranges(statuses []int) string {
 	return strings.Join(words, ", ")
 }
 
-// span writes a length of time for people: 1 s, 1.5 s, 250 ms, 2 min.
-func span(d time.Duration) string {
+// spoken writes a length of time for people: 1 s, 1.5 s, 250 ms, 2 min.
+func spoken(d time.Duration) string {
 	switch {
 	case d >= time.Minute && d%time.Minute == 0:
 		return strconv.FormatInt(int64(d/time.Minute), 10) + " min"

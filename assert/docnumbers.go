@@ -28,7 +28,7 @@ func (c *Contract) docNumbers(b *strings.Builder) {
 func (a Attempts) sentence() string {
 	within := ""
 	if a.Within > 0 {
-		within = fmt.Sprintf(" All of them end within **%s** of the first one's start.", span(a.Within))
+		within = fmt.Sprintf(" All of them end within **%s** of the first one's start.", spoken(a.Within))
 	}
 	switch {
 	case a.Max == 1:
@@ -43,7 +43,7 @@ func (a Attempts) sentence() string {
 func (d Delays) sentence(attempts int) string {
 	var parts []string
 	if d.Initial > 0 {
-		parts = append(parts, fmt.Sprintf("The first retry waits **%s**.", span(d.Initial)))
+		parts = append(parts, fmt.Sprintf("The first retry waits **%s**.", spoken(d.Initial)))
 	}
 	if d.Multiplier > 1 {
 		parts = append(parts, fmt.Sprintf("Each further wait is **%v times** the one before.", d.Multiplier))
@@ -51,7 +51,7 @@ func (d Delays) sentence(attempts int) string {
 		parts = append(parts, fmt.Sprintf("Waits grow from retry to retry, by a factor of %v on average or more.", g))
 	}
 	if d.Max > 0 {
-		parts = append(parts, fmt.Sprintf("No wait that the client chooses is longer than **%s**.", span(d.Max)))
+		parts = append(parts, fmt.Sprintf("No wait that the client chooses is longer than **%s**.", spoken(d.Max)))
 	}
 	parts = append(parts, d.Jitter.sentence())
 	if d.Initial > 0 && attempts > 1 {
@@ -67,9 +67,9 @@ func (d Delays) table(retries int) string {
 		delay := d.Delay(k)
 		low, high := d.Jitter.Floor(delay), d.Jitter.Ceiling(delay)
 		if low == high {
-			waits = append(waits, span(low))
+			waits = append(waits, spoken(low))
 		} else {
-			waits = append(waits, span(low)+" to "+span(high))
+			waits = append(waits, spoken(low)+" to "+spoken(high))
 		}
 	}
 	more := ""
@@ -94,7 +94,7 @@ func (j Jitter) sentence() string {
 	case JitterDecorrelated:
 		return "Waits are **randomised** between the initial one and three times the one before."
 	case JitterAdditive:
-		return fmt.Sprintf("Up to **%s** is added to each wait at random.", span(j.Add))
+		return fmt.Sprintf("Up to **%s** is added to each wait at random.", spoken(j.Add))
 	default:
 		return ""
 	}
@@ -108,7 +108,7 @@ func (r RetryAfter) sentence() string {
 		GiveUp: "the client gives up", WaitMax: "the client waits that long and tries again",
 		EitherWay: "the client gives up, or waits that long at least",
 	}[r.Longer]
-	return fmt.Sprintf("`Retry-After` is obeyed up to **%s**; when asked to wait longer, %s.", span(r.Max), longer)
+	return fmt.Sprintf("`Retry-After` is obeyed up to **%s**; when asked to wait longer, %s.", spoken(r.Max), longer)
 }
 
 func (i Idempotency) sentence() string {
@@ -129,13 +129,13 @@ func (l Limits) sentence() string {
 	if len(l.ClientRate) > 0 {
 		rates := make([]string, len(l.ClientRate))
 		for i, r := range l.ClientRate {
-			rates[i] = fmt.Sprintf("**%d in %s**", r.N, span(r.Per))
+			rates[i] = fmt.Sprintf("**%d in %s**", r.N, spoken(r.Per))
 		}
 		parts = append(parts, "Whatever is answered, one client sends one endpoint at most "+strings.Join(rates, " and ")+" requests.")
 	}
 	if !l.IdenticalPayload.IsZero() {
 		parts = append(parts, fmt.Sprintf("One failed payload is repeated at most **%s in %s**.",
-			counted(l.IdenticalPayload.N, "time", "times"), span(l.IdenticalPayload.Per)))
+			counted(l.IdenticalPayload.N, "time", "times"), spoken(l.IdenticalPayload.Per)))
 	}
 	if l.Amplification > 0 {
 		parts = append(parts, fmt.Sprintf("During an outage the server sees at most **%v requests for each call**.", l.Amplification))

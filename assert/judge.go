@@ -18,6 +18,7 @@ func (c *Contract) Judges() []Judged {
 		if clause == nil {
 			continue
 		}
+		setting.apply(clause)
 		level := kind.Level
 		if setting.Level != nil {
 			level = *setting.Level

@@ -1,36 +1,76 @@
 package assert
 
 import (
+	"embed"
+	"maps"
+	"path"
+	"slices"
+	"strings"
 	"sync"
-	"time"
+
+	"github.com/retrygate/retrygate/faultserver/registry"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
-// Strict is the default contract: what RFC 9110 and the better client libraries agree on. Each call returns a new copy.
-func Strict() *Contract {
-	c := *strict()
+// Profile is a named contract that others are based on: what they leave out comes from it. Its text is a contract file.
+type Profile struct {
+	Name, Summary string
+	Text          []byte
+
+	parsed func() *Contract
+}
+
+// Contract reads the profile. Each call returns a new copy.
+func (p Profile) Contract() *Contract {
+	c := *p.parsed()
 	c.Responses = c.Responses.Clone()
+	c.Limits.ClientRate = slices.Clone(c.Limits.ClientRate)
+	c.Idempotency.SafeRoutes = slices.Clone(c.Idempotency.SafeRoutes)
+	c.Clauses = maps.Clone(c.Clauses)
 	return &c
 }
 
-var strict = sync.OnceValue(func() *Contract {
-	t := &Responses{network: Response{Retry: Backoff}}
-	backoff := Response{Retry: Backoff}
-	t.Set(400, 499, Response{Retry: Never})
-	t.Set(500, 599, backoff)
-	for status, r := range map[int]Response{
-		401: {Retry: OnceAfterRefresh}, 407: {Retry: OnceAfterRefresh}, 408: backoff, 409: {Retry: WithRetryAfterOrKey},
-		413: {Retry: WithRetryAfter}, 421: {Retry: Once}, 423: {Retry: WithRetryAfter}, 425: {Retry: Once},
-		429: {Backoff, true}, 503: {Backoff, true}, 509: {Retry: WithRetryAfter}, 525: {Retry: Once},
-		501: {Retry: Never}, 505: {Retry: Never}, 506: {Retry: Never}, 507: {Retry: Never}, 508: {Retry: Never},
-		510: {Retry: Never}, 511: {Retry: Never}, 526: {Retry: Never},
-	} {
-		t.Set(status, status, r)
+// Profiles holds every profile: one file each in the folder profiles.
+var Profiles = embedded()
+
+//go:embed profiles/*.yaml
+var profileFiles embed.FS
+
+func embedded() *registry.Registry[Profile] {
+	all := registry.New[Profile]("profile")
+	files, _ := profileFiles.ReadDir("profiles") // embedded: cannot fail
+	for _, f := range files {
+		file := path.Join("profiles", f.Name())
+		text, _ := profileFiles.ReadFile(file)
+		name := strings.TrimSuffix(f.Name(), ".yaml")
+		all.Add(name, Profile{Name: name, Summary: firstComment(text), Text: text, parsed: sync.OnceValue(func() *Contract {
+			return mustParse(name, file, text)
+		})})
 	}
-	return &Contract{
-		Name: "strict", Profile: "strict", Responses: t,
-		Attempts:   Attempts{Max: 4, Within: 30 * time.Second},
-		Backoff:    Delays{Growth: 1.3, Max: time.Minute, Jitter: Jitter{Form: JitterAny}},
-		RetryAfter: RetryAfter{Max: 2 * time.Minute, Longer: EitherWay},
-		Limits:     Limits{ClientRate: []Rate{{100, time.Minute}, {20, 10 * time.Second}}},
+	return all
+}
+
+// mustParse panics on a broken profile: it is a part of the program, and a test reads every one.
+func mustParse(name, file string, text []byte) *Contract {
+	l := loader{bare: true}
+	if err := strict.Decode(file, text, &l); err != nil {
+		panic("assert: " + err.Error())
 	}
-})
+	l.contract.Profile = name
+	l.contract.root = strict.Node{} // lines of a profile mean nothing to someone who reads a contract based on it
+	return l.contract
+}
+
+func firstComment(text []byte) string {
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimSpace(strings.TrimPrefix(line, "#"))
+}
+
+// Strict is the default contract: what RFC 9110 and the better client libraries agree on. Each call returns a new copy.
+func Strict() *Contract {
+	p, _ := Profiles.Get("strict")
+	return p.Contract()
+}
+
+// StrictResponses is the table of the profile strict. It is shared: Clone it before changing it.
+var StrictResponses = sync.OnceValue(func() *Responses { return Strict().Responses })

@@ -13,14 +13,11 @@ type Response struct {
 }
 
 // Responses is the table of a contract: every status from 300 to 599, and network failures. The zero value leaves
-// everything unspecified; StrictResponses is the default.
+// everything unspecified; the profile strict has the default.
 type Responses struct {
 	status  [maxStatus - minStatus + 1]Response
 	network Response
 }
-
-// StrictResponses is the table of the profile strict. Do not change it; Clone it.
-func StrictResponses() *Responses { return strict().Responses }
 
 // Clone copies the table, for a contract that changes a few rows.
 func (t *Responses) Clone() *Responses { c := *t; return &c }

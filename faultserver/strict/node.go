@@ -3,6 +3,7 @@ package strict
 import (
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Kind says what stands at a node.
@@ -105,6 +106,21 @@ func (n Node) Field(name string) (Node, bool) {
 		}
 	}
 	return Node{}, false
+}
+
+// Without is the mapping without some of its fields, for a part that another type reads. Anything else comes back as it is.
+func (n Node) Without(names ...string) Node {
+	if n.Kind() != Map {
+		return n
+	}
+	rest := *n.t
+	rest.keys, rest.items = nil, nil
+	for i, k := range n.t.keys {
+		if !slices.Contains(names, k.text) {
+			rest.keys, rest.items = append(rest.keys, k), append(rest.items, n.t.items[i])
+		}
+	}
+	return Node{&rest, n.d}
 }
 
 // At is the field's value, or the node itself when the field was left out: the place for an error about the field.

@@ -1,0 +1,119 @@
+package assert
+
+import (
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+// notNegative fails at the field when it is below zero.
+func notNegative(n strict.Node, field string, d time.Duration) {
+	if d < 0 {
+		n.At(field).Fail("%s: %v is negative", field, d)
+	}
+}
+
+// Validate finds bounds that no client can keep.
+func (a *Attempts) Validate(n strict.Node) {
+	if f, ok := n.Field("max"); ok && a.Max < 1 {
+		f.Fail("max: %d attempts is too few; the first one counts, so 1 means no retry", a.Max)
+	}
+	notNegative(n, "within", a.Within)
+}
+
+// Validate finds waits that make no sense.
+func (d *Delays) Validate(n strict.Node) {
+	notNegative(n, "initial", d.Initial)
+	notNegative(n, "max", d.Max)
+	if f, ok := n.Field("multiplier"); ok && d.Multiplier < 1 {
+		f.Fail("multiplier: %v makes waits shrink; want 1 or more", d.Multiplier)
+	}
+	if f, ok := n.Field("growth"); ok && d.Growth < 1 {
+		f.Fail("growth: %v makes waits shrink; want 1 or more", d.Growth)
+	}
+	// A written multiplier says what growth to expect; the profile's must not stand in its way.
+	_, multiplier := n.Field("multiplier")
+	if _, growth := n.Field("growth"); multiplier && !growth {
+		d.Growth = 0
+	}
+}
+
+// Validate finds bounds that make no sense.
+func (r *RetryAfter) Validate(n strict.Node) { notNegative(n, "max", r.Max) }
+
+// Validate finds routes and headers that no request can have.
+func (i *Idempotency) Validate(n strict.Node) {
+	if f, ok := n.Field("key-header"); ok && !isToken(i.KeyHeader) {
+		f.Fail("key-header: %q is no header name", i.KeyHeader)
+	}
+	routes := n.At("safe-routes").Seq()
+	for k, route := range i.SafeRoutes {
+		method, path, ok := strings.Cut(route, " ")
+		if !ok {
+			method, path = "", route
+		}
+		if k < len(routes) && (!strings.HasPrefix(path, "/") || (ok && !isToken(method))) {
+			routes[k].Fail("safe-routes: %q is no route; want a path or a method and a path, as in POST /search", route)
+		}
+	}
+}
+
+// isToken reports whether s can be a header name or a method (RFC 9110 5.6.2).
+func isToken(s string) bool {
+	for _, r := range s {
+		if r > '~' || r <= ' ' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Validate finds limits that no client can keep.
+func (l *Limits) Validate(n strict.Node) {
+	if f, ok := n.Field("amplification"); ok && l.Amplification < 1 {
+		f.Fail("amplification: %v is too small; a call needs one request at least", l.Amplification)
+	}
+}
+
+// Rates are limits that hold at the same time. One may be written without brackets.
+type Rates []Rate
+
+// UnmarshalNode reads 10/1m or [100/1m, 20/10s].
+func (r *Rates) UnmarshalNode(n strict.Node) {
+	if n.Kind() == strict.Seq {
+		n.Decode((*[]Rate)(r))
+		return
+	}
+	*r = make(Rates, 1)
+	n.Decode(&(*r)[0])
+}
+
+// UnmarshalNode reads a form by name, {proportional: 0.5} or {additive: 100ms}.
+func (j *Jitter) UnmarshalNode(n strict.Node) {
+	if n.Kind() != strict.Map {
+		var form Form
+		n.Decode(&form)
+		switch form {
+		case JitterProportional:
+			n.Fail("jitter: say how much, as in {proportional: 0.5}")
+		case JitterAdditive:
+			n.Fail("jitter: say how much, as in {additive: 100ms}")
+		}
+		*j = Jitter{Form: form}
+		return
+	}
+	var sized struct {
+		Proportional float64
+		Additive     time.Duration
+	}
+	n.Decode(&sized)
+	switch strict.ExactlyOne(n, "proportional", "additive") {
+	case "proportional":
+		strict.Between(n, "proportional", sized.Proportional, 0, 1)
+		*j = Jitter{Form: JitterProportional, Proportion: sized.Proportional}
+	case "additive":
+		strict.Above(n, "additive", sized.Additive, 0)
+		*j = Jitter{Form: JitterAdditive, Add: sized.Additive}
+	}
+}
