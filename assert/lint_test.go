@@ -1,0 +1,39 @@
+package assert_test
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestLint(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"sound", "attempts: {max: 4, within: 30s}\nbackoff: {initial: 1s, multiplier: 2}\n", nil},
+		{"waits that do not fit", "attempts:\n  max: 4\n  within: 1s\nbackoff:\n  initial: 2s\n  multiplier: 2\n  jitter: none\n", []string{
+			"attempts.max (line 2) 4 attempts cannot all fit into attempts.within (line 3) 1s: the waits of backoff.initial (line 5) 2s alone take 14s"}},
+		{"full jitter always fits", "attempts: {max: 4, within: 1s}\nbackoff: {initial: 2s, jitter: full}\n", nil},
+		{"the profile's bound is named as such", "backoff: {initial: 20s, multiplier: 2, jitter: none}\n", []string{
+			"attempts.max (profile strict) 4 attempts cannot all fit into attempts.within (profile strict) 30s: the waits of backoff.initial (line 1) 20s alone take 2m"}},
+		{"cap below the first wait", "backoff: {initial: 5s, max: 1s}\n", []string{
+			"backoff.initial (line 1) 5s is longer than backoff.max (line 1) 1s, so that no wait ever grows"}},
+		{"growth beyond the multiplier", "backoff: {multiplier: 1.5, growth: 2}\n", []string{
+			"backoff.growth (line 1) 2 demands more than backoff.multiplier (line 1) 1.5 gives"}},
+		{"Retry-After beyond the deadline", "attempts: {within: 30s}\nretry-after: {max: 2m}\n", []string{
+			"retry-after.max (line 2) 2m is longer than attempts.within (line 1) 30s: who waits that long has no time left to try again"}},
+		{"five retries against three a minute", "attempts: {max: 6}\nlimits: {identical-payload: 3/1m}\n", []string{
+			"limits.identical-payload (line 2) 3/1m forbids what attempts.max (line 1) allows: 5 retries of one payload can come within 1m"}},
+		{"five retries over minutes", "attempts: {max: 6, within: 10m}\nbackoff: {initial: 30s, jitter: none}\nlimits: {identical-payload: 3/1m}\n", nil},
+		{"a rate that one call breaks", "attempts: {max: 6}\nlimits: {client-rate: [100/1m, 5/10s]}\n", []string{
+			"limits.client-rate (line 2) 5/10s forbids what attempts.max (line 1) allows: one call can send 6 requests within 10s"}},
+		{"a bound that forbids nothing", "limits: {amplification: 9}\n", []string{
+			"limits.amplification (line 1) 9 forbids nothing: attempts.max (profile strict) lets no call send more than 4"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := load(t, test.text).Lint(); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package assert_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+)
+
+func load(t *testing.T, text string) *assert.Contract {
+	t.Helper()
+	c, err := assert.LoadContract("c.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLoadTakesTheRestFromTheProfile(t *testing.T) {
+	c := load(t, "name: mine\n")
+	strict := assert.Strict()
+	if c.Name != "mine" || c.Profile != "strict" {
+		t.Errorf("name %q, profile %q", c.Name, c.Profile)
+	}
+	if *c.Responses != *strict.Responses || c.Attempts != strict.Attempts || c.Backoff != strict.Backoff || c.RetryAfter != strict.RetryAfter {
+		t.Errorf("a contract that says nothing differs from its profile: %+v", c)
+	}
+
+	c = load(t, "attempts: {max: 7}\nbackoff: {max: 9s}\n")
+	if c.Attempts != (assert.Attempts{Max: 7, Within: strict.Attempts.Within}) {
+		t.Errorf("attempts %+v: only max was written", c.Attempts)
+	}
+	if c.Backoff.Max != 9*s || c.Backoff.Growth != strict.Backoff.Growth || !c.Backoff.Jitter.Required() {
+		t.Errorf("backoff %+v: only max was written", c.Backoff)
+	}
+}
+
+func TestLoadLeavesTheProfileAlone(t *testing.T) {
+	load(t, "responses: {503: never}\nlimits: {client-rate: 1/1s}\n")
+	if strict := assert.Strict(); strict.Responses.Status(503).Retry != assert.Backoff || len(strict.Limits.ClientRate) != 2 {
+		t.Error("a contract changed the profile that it is based on")
+	}
+	if a := assert.Strict(); a.Responses == assert.Strict().Responses {
+		t.Error("two copies of the profile share a table")
+	}
+}
+
+func TestLoadReadsTheDesignedContract(t *testing.T) {
+	c := load(t, `
+name: driver-status
+profile: strict
+responses:
+  400-499: never
+  401: once-after-refresh
+  429: {retry: backoff, retry-after: honour}
+  500, 502-504: backoff
+  network: backoff
+attempts: {max: 4, within: 30s}
+backoff: {initial: 1s, multiplier: 2, max: 30s, jitter: {proportional: 0.5}}
+retry-after: {max: 120s, longer: give-up}
+idempotency: {key-header: Idempotency-Key}
+limits: {client-rate: 10/1m, identical-payload: 3/1m, amplification: 4}
+`)
+	wantBackoff := assert.Delays{Initial: s, Multiplier: 2, Max: 30 * s, Jitter: assert.Jitter{Form: assert.JitterProportional, Proportion: 0.5}}
+	if c.Backoff != wantBackoff {
+		t.Errorf("backoff %+v", c.Backoff)
+	}
+	if c.Backoff.MinGrowth() != 1.5 {
+		t.Errorf("a multiplier of 2 demands a growth of %v", c.Backoff.MinGrowth())
+	}
+	if c.RetryAfter != (assert.RetryAfter{Max: 120 * s, Longer: assert.GiveUp}) || c.Idempotency.KeyHeader != "Idempotency-Key" {
+		t.Errorf("%+v %+v", c.RetryAfter, c.Idempotency)
+	}
+	if len(c.Limits.ClientRate) != 1 || c.Limits.ClientRate[0] != (assert.Rate{N: 10, Per: time.Minute}) || c.Limits.Amplification != 4 {
+		t.Errorf("limits %+v", c.Limits)
+	}
+	for status, want := range map[int]assert.Behaviour{
+		400: assert.Never, 401: assert.OnceAfterRefresh, 408: assert.Never, 429: assert.Backoff, 500: assert.Backoff, 501: assert.Never,
+	} {
+		if got := c.Responses.Status(status).Retry; got != want {
+			t.Errorf("%d: %v, want %v", status, got, want)
+		}
+	}
+}
+
+func TestResponsesRows(t *testing.T) {
+	for _, test := range []struct {
+		name, rows string
+		status     int
+		want       assert.Response
+	}{
+		{"the narrower row wins, whatever the order", "{429: backoff, 400-499: never}", 429, assert.Response{Retry: assert.Backoff, Honour: true}},
+		{"and so does a narrower range", "{400-499: never, 420-429: once}", 424, assert.Response{Retry: assert.Once}},
+		{"a class is a range", "{5xx: never}", 503, assert.Response{Retry: assert.Never, Honour: true}},
+		{"a list", "{'500, 502-504': once}", 503, assert.Response{Retry: assert.Once, Honour: true}},
+		{"a list leaves out what is between", "{'500, 502-504': once}", 501, assert.Response{Retry: assert.Never}},
+		{"Retry-After alone changes nothing else", "{500: {retry-after: honour}}", 500, assert.Response{Retry: assert.Backoff, Honour: true}},
+		{"and can be dropped", "{503: {retry-after: ignore}}", 503, assert.Response{Retry: assert.Backoff}},
+		{"redirects can wait too", "{3xx: {retry-after: honour}}", 307, assert.Response{Honour: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := load(t, "responses: "+test.rows+"\n").Responses.Status(test.status); got != test.want {
+				t.Errorf("%d: %+v, want %+v", test.status, got, test.want)
+			}
+		})
+	}
+	if c := load(t, "responses: {network: never}\n"); c.Responses.Network().Retry != assert.Never {
+		t.Error("network was not read")
+	}
+}
+
+func TestLoadSaysWhereAndWhat(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"empty", "", "c.yaml:1:1"},
+		{"unknown section", "attemps: {max: 3}", `c.yaml:1:1: unknown field "attemps"; did you mean attempts?`},
+		{"unknown profile", "profile: strikt", `c.yaml:1:10: unknown profile "strikt"; did you mean strict?`},
+		{"unknown behaviour", "responses: {503: bakoff}", `c.yaml:1:18: unknown behaviour "bakoff"; did you mean backoff?`},
+		{"unknown key", "responses: {netwrk: never}", `c.yaml:1:13: "netwrk" is no status; want a status (503), a range (500-504), a class (5xx), or network`},
+		{"no such status", "responses: {700: never}", `c.yaml:1:13: "700" reaches outside 300-599`},
+		{"success", "responses: {200: never}", `c.yaml:1:13: "200" reaches outside 300-599`},
+		{"backwards", "responses: {504-500: never}", `c.yaml:1:13: "504-500" runs backwards; write 500-504`},
+		{"twice", "responses:\n  500: never\n  '500, 502': once", "c.yaml:3:3: 500 overlaps 500 in line 2, which is as wide; one of them has to be narrower to win"},
+		{"equally wide", "responses:\n  500-509: never\n  505-514: once", "c.yaml:3:3: 505-514 overlaps 500-509 in line 2"},
+		{"no table", "responses: never", "c.yaml:1:12: responses: want a mapping from statuses to behaviours"},
+		{"unknown choice", "responses: {429: {retry-after: honor}}", `c.yaml:1:32: unknown choice "honor"; did you mean honour?`},
+		{"no attempts", "attempts: {max: 0}", "c.yaml:1:17: max: 0 attempts is too few; the first one counts, so 1 means no retry"},
+		{"negative bound", "attempts: {within: -3s}", "c.yaml:1:20: within: -3s is negative"},
+		{"no unit", "attempts: {within: 30}", "c.yaml:1:20: 30 has no unit; write 30s or 30ms"},
+		{"negative wait", "backoff: {initial: -1s}", "c.yaml:1:20: initial: -1s is negative"},
+		{"shrinking", "backoff: {multiplier: 0.5}", "c.yaml:1:23: multiplier: 0.5 makes waits shrink; want 1 or more"},
+		{"no growth", "backoff: {growth: 0}", "c.yaml:1:19: growth: 0 makes waits shrink; want 1 or more"},
+		{"unknown jitter", "backoff: {jitter: ful}", `c.yaml:1:19: unknown jitter "ful"; did you mean full?`},
+		{"jitter without size", "backoff: {jitter: proportional}", "c.yaml:1:19: jitter: say how much, as in {proportional: 0.5}"},
+		{"too much jitter", "backoff: {jitter: {proportional: 1.5}}", "c.yaml:1:34: proportional: 1.5 is out of range; want 0 to 1"},
+		{"two jitters", "backoff: {jitter: {proportional: 0.5, additive: 1s}}", "cannot stand together"},
+		{"negative jitter", "backoff: {jitter: {additive: -1s}}", "c.yaml:1:30: additive: -1s is too small; want more than 0s"},
+		{"negative Retry-After", "retry-after: {max: -1s}", "c.yaml:1:20: max: -1s is negative"},
+		{"unknown way out", "retry-after: {longer: giveup}", `c.yaml:1:23: unknown choice "giveup"; did you mean give-up?`},
+		{"bad header", "idempotency: {key-header: 'Idempotency Key'}", `c.yaml:1:27: key-header: "Idempotency Key" is no header name`},
+		{"bad route", "idempotency: {safe-routes: [/ok, search]}", `c.yaml:1:34: safe-routes: "search" is no route; want a path or a method and a path, as in POST /search`},
+		{"bad rate", "limits: {client-rate: [10/1m, ten/1m]}", `c.yaml:1:31: rate "ten/1m": "ten" is not a positive number; want a number and a length of time, as in 10/1m`},
+		{"no rate", "limits: {client-rate: 10}", `c.yaml:1:23: rate "10": want a number and a length of time, as in 10/1m`},
+		{"too little", "limits: {amplification: 0.5}", "c.yaml:1:25: amplification: 0.5 is too small; a call needs one request at least"},
+		{"unknown clause", "clauses: {no-retry-4x: off}", `c.yaml:1:11: unknown clause "no-retry-4x"`},
+		{"no clauses", "clauses: off", "c.yaml:1:10: clauses: want a mapping"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, err := assert.LoadContract("c.yaml", []byte(test.text+"\n"))
+			if err == nil {
+				t.Fatalf("loaded %+v; want an error with %q", c, test.want)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("one mistake, several lines:\n%v", err)
+			}
+		})
+	}
+}
+
+func TestLoadFindsAllMistakesAtOnce(t *testing.T) {
+	_, err := assert.LoadContract("c.yaml", []byte("profile: x\nattempts: {max: 0}\nbackoff: {initial: 1}\nresponses: {1: never}\nnmae: y\n"))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 5 {
+		t.Errorf("%d lines, want 5:\n%v", len(lines), err)
+	}
+}
+
+func TestProfilesLoadAndAreSound(t *testing.T) {
+	for _, p := range assert.Profiles.All() {
+		c := p.Contract()
+		if c.Profile != p.Name || c.Name != p.Name || p.Summary == "" {
+			t.Errorf("profile %s: name %q, profile %q, summary %q", p.Name, c.Name, c.Profile, p.Summary)
+		}
+		if found := c.Lint(); len(found) > 0 {
+			t.Errorf("profile %s contradicts itself: %q", p.Name, found)
+		}
+	}
+}
