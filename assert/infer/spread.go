@@ -26,10 +26,15 @@ func Spreads(calls [][]journal.Entry) []Spread {
 	var rows []Spread
 	for i, gaps := range chosen(calls) {
 		if len(gaps) > 0 {
-			rows = append(rows, Spread{i + 1, len(gaps), median(gaps), trimmed(gaps)})
+			rows = append(rows, SpreadOf(i+1, gaps))
 		}
 	}
 	return rows
+}
+
+// SpreadOf measures the sorted waits before one retry; there must be some.
+func SpreadOf(retry int, sorted []time.Duration) Spread {
+	return Spread{retry, len(sorted), median(sorted), trimmed(sorted)}
 }
 
 // Still reports whether the waits are equal up to the resolution: 5 % of the median or the machine's noise (at least
@@ -39,9 +44,5 @@ func (s Spread) Still(noise time.Duration) bool { return s.Width <= max(noise, s
 // trimmed is the width of sorted gaps without the longest 15 %, rounded up.
 func trimmed(sorted []time.Duration) time.Duration {
 	n := len(sorted)
-	drop := (n*15 + 99) / 100
-	if drop >= n {
-		return 0
-	}
-	return sorted[n-1-drop] - sorted[0]
+	return sorted[max(0, n-1-Dropped(n))] - sorted[0]
 }

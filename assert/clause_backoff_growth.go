@@ -1,0 +1,227 @@
+package assert
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/assert/infer"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "backoff-growth", Level: Major,
+		Summary: "The waits before the retries of a call grow from one to the next, until they reach their cap.",
+		Measure: "The growth factor of the mean wait over the first five retries of many calls: exp of the slope of its logarithm, waits that a " +
+			"Retry-After directed left out. One sequence proves nothing: correct full jitter waits shorter the second time in a quarter of " +
+			"all calls. It fails when growth is below the agreed factor and a factor of 1.5 is excluded beyond chance and lateness. Where the " +
+			"contract names initial backoff, multiplier and jitter, no wait may be below that curve either.",
+		Why: "A constant wait keeps the full retry load on a server for as long as it is down. Two minutes of failure became four hours " +
+			"that way: the retries alone kept the server from recovering.",
+		Fix: "Multiply the wait by 2 (1.5 at least) for each retry of the same call, up to a maximum; count retries per call, and start over " +
+			"only after a success. In libraries choose the exponential policy: the default is often a fixed wait or none.",
+		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); gRPC A6; OTLP specification; Standard Webhooks (read in 2025); " +
+			"incidents S0 and S2; sample sizes simulated",
+		Samples: Samples{Calls: 20, Gaps: 3},
+		New: func(c *Contract) Clause {
+			if c.Backoff.MinGrowth() == 0 {
+				return nil
+			}
+			return &BackoffGrowth{Min: c.Backoff.MinGrowth(), Curve: c.Backoff}
+		},
+	})
+}
+
+// BackoffGrowth promises that waits grow.
+type BackoffGrowth struct {
+	Min   float64 `yaml:"min"` // least factor from one mean wait to the next; default 1.3, which linear growth meets
+	Curve Delays  `yaml:"-"`   // the agreed backoff, for its lower bound and its cap; zero values bind nothing
+}
+
+// ID names the clause.
+func (p BackoffGrowth) ID() string { return "backoff-growth" }
+
+const (
+	growthGaps  = 5                     // retries that count: later ones of a lawful linear backoff grow too little
+	clearGrowth = 1.5                   // growth that has to be excluded before a client fails; the mildest in common use
+	bandFail    = 3.7                   // standard errors: 1 of 10,000 beyond
+	bandPass    = 3.0                   // standard errors: 1 of 1,000
+	leastCalls  = 5                     // calls that a fail needs at least
+	machineLate = 20 * time.Millisecond // lateness that a wait may carry on any machine
+	noWait      = 10 * time.Millisecond // a wait below it is none: the client came back at once
+	smallWait   = 50 * time.Millisecond // no backoff is that short any more at its fifth retry
+)
+
+// Check estimates growth over all calls.
+func (p BackoffGrowth) Check(calls []Call) Result {
+	if p.Min <= 1 {
+		p.Min = 1.3
+	}
+	if r, ok := p.belowCurve(calls); ok {
+		return r
+	}
+	waits, later := p.firstWaits(calls)
+	switch len(waits) {
+	case 0:
+		return p.say(NotExercised, nil, "no call was retried after a wait of the client's own choice")
+	case 1:
+		return p.say(NotExercised, nil, "every call was retried once only (%s); growth shows from two waits on", plural(len(waits[0]), "call"))
+	}
+	if waits = afterFreeRetry(waits); p.capped(waits[0]) {
+		return p.say(NotExercised, nil, "the waits are at their agreed maximum of %s from the start", span(p.Curve.Max))
+	}
+	return p.judge(waits, later, calls)
+}
+
+// judge decides from the waits by retry, two retries at least.
+func (p BackoffGrowth) judge(waits [][]time.Duration, later hurry, calls []Call) Result {
+	late := machineLate
+	if len(calls) > 0 {
+		late = max(late, calls[0].Run.Noise.P99(0, maxTime))
+	}
+	best := infer.Trend{Slope: math.Inf(-1)}
+	flat := len(waits) >= 3 && len(waits[0]) >= leastCalls
+	for k := 2; k <= len(waits); k++ {
+		seen, steepest := infer.TrendOf(waits[:k], 0), infer.TrendOf(waits[:k], late)
+		grows := seen.Slope >= math.Log(p.Min)
+		if grows && seen.Slope >= bandPass*seen.Error {
+			return p.say(Pass, nil, "the waits grow %.1f-fold from retry to retry: %s (%s)", seen.Factor(), means(waits), plural(seen.Calls, "call"))
+		}
+		if k >= 3 {
+			flat = flat && !grows && steepest.Slope+bandFail*seen.Error < math.Log(max(p.Min, clearGrowth))
+			if seen.Slope > best.Slope {
+				best = seen
+			}
+		}
+	}
+	switch hasty := p.hasty(waits, later); {
+	case flat || hasty:
+		return p.say(Fail, calls, "the waits do not grow: %s (mean of %s); the contract wants each to be %.2g times the one before at least",
+			means(waits), plural(len(waits[0]), "call"), p.Min)
+	case len(waits) == 2:
+		return p.say(Inconclusive, nil, "two waits a call cannot show a growth of %.2g beyond chance: %s (mean of %s); calls with three retries would",
+			p.Min, means(waits), plural(len(waits[0]), "call"))
+	default:
+		return p.say(Inconclusive, nil, "%s with %s cannot tell growth from chance: %s, %.2f-fold from retry to retry; %d calls with three waits or 10 with four would",
+			plural(len(waits[0]), "call"), plural(len(waits), "wait"), means(waits), best.Factor(), max(20, 2*len(waits[0])))
+	}
+}
+
+// firstWaits sorts the leading waits of all calls by retry, and sums up those from the fifth retry on. Retries that few
+// calls came to are left out: the rest may be a selection.
+func (p BackoffGrowth) firstWaits(calls []Call) (waits [][]time.Duration, later hurry) {
+	waits = make([][]time.Duration, growthGaps+1)
+	for i := range calls {
+		for k, wait := range firstWaits(&calls[i]) {
+			if k < len(waits) {
+				waits[k] = append(waits[k], wait)
+			}
+			if k+1 >= growthGaps {
+				later.waits++
+				later.sum += wait
+			}
+		}
+	}
+	n := 0
+	for n < len(waits) && len(waits[n]) > 0 && 2*len(waits[n]) >= len(waits[0]) {
+		n++
+	}
+	return waits[:n], later
+}
+
+// afterFreeRetry drops a first retry that came at once where the later ones waited (min-spacing judges it), and keeps the
+// number of retries that count.
+func afterFreeRetry(waits [][]time.Duration) [][]time.Duration {
+	if len(waits) > 2 && meanOf(waits[0]) < noWait && meanOf(waits[1]) >= 2*noWait {
+		waits = waits[1:]
+	}
+	return waits[:min(len(waits), growthGaps)]
+}
+
+// capped reports whether waits are as long as they may get; jitter may halve their mean.
+func (p BackoffGrowth) capped(waits []time.Duration) bool {
+	return p.Curve.Max > 0 && meanOf(waits) >= p.Curve.Max/20*9
+}
+
+// hasty reports whether the client still comes back at once where any backoff would wait: one-sided, since a machine only
+// makes waits longer.
+func (p BackoffGrowth) hasty(waits [][]time.Duration, later hurry) bool {
+	if p.Curve.Max > 0 && p.Curve.Max < smallWait {
+		return false
+	}
+	third := len(waits) >= 3 && len(waits[2]) >= 3 && meanOf(waits[2]) < noWait
+	return third || later.waits >= 3 && later.mean() < smallWait
+}
+
+// belowCurve looks for waits below the curve that the contract names.
+func (p BackoffGrowth) belowCurve(calls []Call) (Result, bool) {
+	t := tally{id: p.ID()}
+	if p.Curve.Initial == 0 || p.Curve.Multiplier == 0 {
+		return Result{}, false
+	}
+	for i := range calls {
+		c := &calls[i]
+		for k, wait := range firstWaits(c) {
+			delay := p.Curve.Delay(k + 1)
+			if p.Curve.Jitter.Form == JitterDecorrelated {
+				delay = p.Curve.Initial
+			}
+			least := p.Curve.Jitter.Floor(delay)
+			if wait >= least-Early(least) || k == 0 { // the first wait is min-spacing's
+				continue
+			}
+			t.breach(c, float64(least-wait), func() (string, []journal.Entry) {
+				at := attemptBefore(c, k)
+				return fmt.Sprintf("attempt %d came after a wait of %s; the agreed backoff has grown to %s there", at+2, span(wait), span(least)),
+					c.Attempts[at : at+2]
+			})
+			break
+		}
+	}
+	return t.result("", "", ""), t.broken > 0
+}
+
+// attemptBefore is the index of the attempt before wait k of firstWaits.
+func attemptBefore(c *Call, k int) int {
+	for i := range len(c.Attempts) - 1 {
+		if challenged(&c.Attempts[i], &c.Attempts[i+1]) {
+			k++
+		} else if i == k {
+			return i
+		}
+	}
+	return k
+}
+
+// say makes a result; a fail shows the attempts of the call with the most waits, as many as count.
+func (p BackoffGrowth) say(v Verdict, calls []Call, format string, args ...any) Result {
+	r := Result{Clause: p.ID(), Verdict: v, Detail: fmt.Sprintf(format, args...)}
+	if v != Fail {
+		return r
+	}
+	for i := range calls {
+		if a := calls[i].Attempts; len(a) > len(r.Witness) && Failed(a[0]) {
+			r.Witness = a[:min(len(a), growthGaps+1)]
+		}
+	}
+	return r
+}
+
+func meanOf(waits []time.Duration) time.Duration {
+	var sum time.Duration
+	for _, w := range waits {
+		sum += w
+	}
+	return sum / time.Duration(max(1, len(waits)))
+}
+
+// means lists the mean waits: "1.02 s, 2.01 s, 4.00 s".
+func means(waits [][]time.Duration) string {
+	words := make([]string, len(waits))
+	for k := range waits {
+		words[k] = span(meanOf(waits[k]))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,89 @@
+package assert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "delay-cap", Level: Minor,
+		Summary: "No wait that the client chooses itself is longer than the agreed maximum.",
+		Measure: "The longest wait between the attempts of a call, those that a Retry-After directed left out, against the maximum, jitter " +
+			"included. Lateness of the machine is allowed for, and a single wait that is too long decides nothing.",
+		Why: "Backoff that grows without bound leaves a client waiting for minutes or hours after the server is back, and users with it.",
+		Fix: "Cap the delay after multiplying and after jitter: min(max, base * 2^k), then a random part of it. Look for jitter that is " +
+			"added after the cap, and for seconds taken for milliseconds.",
+		Source: "defaults read in the sources in 2025: botocore 20 s, go-retryablehttp and gax 30 s, Azure core 60 s, urllib3 120 s, " +
+			"gRPC connections 120 s, curl 600 s",
+		Late: true, Samples: Samples{Calls: 10},
+		New: func(c *Contract) Clause {
+			b := c.Backoff
+			if b.Max == 0 {
+				return nil
+			}
+			return &DelayCap{Max: b.Max, Jitter: b.Jitter.Ceiling(b.Max) - b.Max, Quiet: quietOf(c)}
+		},
+	})
+}
+
+// DelayCap promises a bound on the waits that a client chooses itself.
+type DelayCap struct {
+	Max    time.Duration `yaml:"max"`    // before jitter; default 60 s
+	Jitter time.Duration `yaml:"jitter"` // how far jitter may carry a wait beyond Max; 0: the maximum is hard
+	Quiet  time.Duration `yaml:"quiet"`  // silence after which a call counts as over, unless its client has ended; 5 s at least
+}
+
+// ID names the clause.
+func (p DelayCap) ID() string { return "delay-cap" }
+
+// Check looks for waits that are too long.
+func (p DelayCap) Check(calls []Call) Result {
+	if p.Max <= 0 {
+		p.Max = time.Minute
+	}
+	t, ends, limit := tally{id: p.ID()}, endingsOf(calls, p.Quiet), p.Max+p.Jitter
+	var longest time.Duration
+	over := 0
+	for i := range calls {
+		c := &calls[i]
+		worst, seen := -1, false
+		for k, wait := range ownWaits(c) {
+			seen = true
+			if wait <= limit+Late(limit, c.Run.Noise.P99(endOf(&c.Attempts[k]), c.Attempts[k+1].At)) {
+				longest = max(longest, wait)
+				continue
+			}
+			over++
+			if worst < 0 || wait > c.Gap(worst) {
+				worst = k
+			}
+		}
+		switch {
+		case worst >= 0:
+			from, to := endOf(&c.Attempts[worst]), c.Attempts[worst+1].At
+			t.late(c, from, to, float64(to-from), func() (string, []journal.Entry) {
+				return p.text(c, worst), c.Attempts[worst : worst+2]
+			})
+		case seen:
+			t.keep(ends.over(c))
+		}
+	}
+	if over == 1 && t.broken == 1 {
+		return Result{Clause: p.ID(), Verdict: Inconclusive, Detail: t.worst + "; a single late attempt may have other reasons"}
+	}
+	return t.result(
+		fmt.Sprintf("the longest wait was %s; the contract allows %s", span(longest), span(limit)),
+		"no call was retried after a wait of the client's own choice",
+		ends.unsure(fmt.Sprintf("no wait longer than %s was seen", span(limit))))
+}
+
+func (p DelayCap) text(c *Call, i int) string {
+	text := fmt.Sprintf("%s waited %s before attempt %d; the contract allows %s", named(c.Client), span(c.Gap(i)), i+2, span(p.Max))
+	if p.Jitter > 0 {
+		text += fmt.Sprintf(", %s with jitter", span(p.Max+p.Jitter))
+	}
+	return text
+}

@@ -1,0 +1,103 @@
+package assert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "idempotent-only", Level: Critical,
+		Summary: "A request that may have been carried out is sent again only if doing it twice does no harm.",
+		Measure: "POST, PATCH, LOCK and CONNECT without an idempotency key, a precondition (If-Match) or a safe route in the contract, that were " +
+			"sent again after an answer behind which the server may have acted: a broken connection, a timeout, a 5xx other than a 503 with " +
+			"Retry-After, or while the first was still going on. Refusals (421, 425, 429) may be repeated by any method.",
+		Why: "The answer was lost, not the order. Sent again without a key it is placed, charged or mailed twice, and nobody sees it " +
+			"until customers complain.",
+		Fix: "Give every write an idempotency key made once per call, before the first attempt. Where the API takes none, do not retry POST " +
+			"and PATCH after timeouts, resets and 5xx; take them out of the library's list of methods.",
+		Source: "RFC 9110 9.2.2 (June 2022): a client should not repeat a request with a non-idempotent method by itself unless it knows " +
+			"that it is safe or was never applied; Idempotency-Key draft of the IETF; Twilio billing incident, July 2013",
+		Samples: Samples{Calls: 10},
+		New: func(c *Contract) Clause {
+			return &IdempotentOnly{SafeRoutes: c.Idempotency.SafeRoutes, Quiet: quietOf(c)}
+		},
+	})
+}
+
+// IdempotentOnly promises that nothing is done twice.
+type IdempotentOnly struct {
+	SafeRoutes []string      `yaml:"safe-routes"` // "POST /path" or "/path", a trailing * for any rest
+	Quiet      time.Duration `yaml:"quiet"`       // silence after which a call counts as over, unless its client has ended; 5 s at least
+}
+
+// ID names the clause.
+func (p IdempotentOnly) ID() string { return "idempotent-only" }
+
+// Check looks for unsafe repeats.
+func (p IdempotentOnly) Check(calls []Call) Result {
+	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
+	resent := 0
+	for i := range calls {
+		c := &calls[i]
+		first := &c.Attempts[0]
+		if idempotentMethod(first.Method) {
+			continue
+		}
+		resent += len(c.Resent)
+		at, repeats, met := p.twice(c)
+		switch {
+		case repeats > 0:
+			t.breach(c, float64(repeats), func() (string, []journal.Entry) {
+				return unsafeText(c, at, repeats), c.Attempts[at : at+2]
+			})
+		case met:
+			t.keep(ends.over(c))
+		}
+	}
+	kept := "no write that may have been carried out was sent again without a key"
+	if resent > 0 {
+		kept += fmt.Sprintf("; the transport itself resent %s on another connection, which is not charged", plural(resent, "write"))
+	}
+	return t.result(kept,
+		"no write (POST, PATCH) met a failure behind which it may have been carried out",
+		ends.unsure("no write that may have been carried out was sent again without a key"))
+}
+
+// twice finds the first unsafe repeat and counts them all. met reports whether a write may have been carried out although
+// it failed.
+func (p IdempotentOnly) twice(c *Call) (at, repeats int, met bool) {
+	for i := range c.Attempts {
+		e := &c.Attempts[i]
+		last := i+1 == len(c.Attempts)
+		overlaps := !last && c.Attempts[i+1].At < endOf(e)-overlap || !last && e.Open
+		if !overlaps && !MaybeProcessed(*e) {
+			continue
+		}
+		met = true
+		if last || mayRepeat(e, p.SafeRoutes) {
+			continue
+		}
+		if repeats == 0 {
+			at = i
+		}
+		repeats++
+	}
+	return at, repeats, met
+}
+
+func unsafeText(c *Call, at, repeats int) string {
+	e := &c.Attempts[at]
+	when := fmt.Sprintf("%s after %s", span(c.Gap(at)), after(e))
+	if c.Gap(at) < 0 || e.Open {
+		when = fmt.Sprintf("while attempt %d was still going on", at+1)
+	}
+	text := fmt.Sprintf("%s %s was sent again %s, without an idempotency key; attempt %d may have been carried out, and then it is done twice",
+		e.Method, e.Path, when, at+1)
+	if repeats > 1 {
+		text += fmt.Sprintf("; %d such repeats in this call", repeats)
+	}
+	return text
+}

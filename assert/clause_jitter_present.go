@@ -1,0 +1,167 @@
+package assert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/assert/infer"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "jitter-present", Level: Major,
+		Summary: "The waits before the same retry differ from call to call and from client to client.",
+		Measure: "For each retry the distance from the shortest to the longest wait over all calls, the longest 15 % left out. More than 5 % of " +
+			"the wait and more than the machine's noise (25 ms, three times the canary's lateness) is jitter. It fails when all are within " +
+			"the noise, and jitter of +-10 % would show so little less than once in 10,000 runs.",
+		Why: "Clients that fail together and wait the same time come back together, as one wave, again and again: a thousand phones, " +
+			"three thousand nodes. Backoff alone only moves the wave.",
+		Fix: "Draw each wait at random: full jitter between 0 and the delay, or at least half of it. Seed the generator per process; switch on " +
+			"the jitter option that many libraries leave off.",
+		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); Google SRE book, chapter 22 (always randomise); OTLP specification; " +
+			"Standard Webhooks (read in 2025); incident S0",
+		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 3},
+		New: func(c *Contract) Clause {
+			if !c.Backoff.Jitter.Required() {
+				return nil
+			}
+			return &JitterPresent{}
+		},
+	})
+}
+
+// JitterPresent promises that waits differ.
+type JitterPresent struct {
+	Share float64 `yaml:"share"` // spread that counts as jitter, as a share of the wait; default 0.05
+}
+
+// ID names the clause.
+func (p JitterPresent) ID() string { return "jitter-present" }
+
+// leastJitter is the width of the narrowest jitter that has to be told from none, +-10 %, as a share of the wait.
+const leastJitter = 0.2
+
+// Check measures the spread of waits by retry.
+func (p JitterPresent) Check(calls []Call) Result {
+	if p.Share <= 0 {
+		p.Share = 0.05
+	}
+	r := Result{Clause: p.ID()}
+	waits := waitsByRetry(calls)
+	if len(waits) == 0 {
+		r.Detail = "no call was retried after a wait of the client's own choice"
+		return r
+	}
+	tau := calls[0].Run.Noise.Tau()
+	chance, still, hasty := 1.0, true, true
+	for k, w := range waits {
+		s := w.spread(k)
+		if s.N >= leastCalls && !s.Still(max(tau, time.Duration(p.Share*float64(s.Median)))) {
+			r.Verdict = Pass
+			r.Detail = fmt.Sprintf("the waits before attempt %d lie %s apart around %s (%s)", k+2, span(s.Width), span(s.Median), plural(s.N, "call"))
+			return r
+		}
+		still = still && s.Width <= max(tau, s.Median/100)
+		hasty = hasty && s.Median < 2*noWait
+		chance *= infer.EqualChance(s.N, time.Duration(leastJitter*float64(s.Median)), tau)
+	}
+	first := waits[0]
+	r.Verdict = Inconclusive
+	switch {
+	case hasty:
+		r.Verdict = NotExercised
+		r.Detail = fmt.Sprintf("the client retries at once (%s on average), so there is no wait that could differ", span(first.mean()))
+	case len(first.list) < 10:
+		r.Detail = fmt.Sprintf("%s cannot show whether the waits differ; 10 would", plural(len(first.list), "call"))
+	case !still:
+		r.Detail = fmt.Sprintf("%s: more than the machine explains, less than the %.0f %% that count as jitter", alike(waits), 100*p.Share)
+	case chance >= rare:
+		r.Detail = fmt.Sprintf("%s, but waits that short (%s) would hide jitter of 10 %% in the machine's own %s; longer waits or %d calls would tell",
+			alike(waits), span(first.spread(0).Median), span(tau), 3*len(first.list))
+	default:
+		if why := noisy(calls[0].Run.Noise, 0, maxTime); why != "" {
+			r.Detail = alike(waits) + "; but " + why
+			return r
+		}
+		r.Verdict = Fail
+		r.Detail = fmt.Sprintf("%d calls waited alike, %s: clients that fail together come back together; the contract wants waits to differ",
+			len(first.list), alike(waits))
+		r.Witness = first.extremes()
+	}
+	return r
+}
+
+// retryWaits are the waits before one retry over all calls.
+type retryWaits struct{ list []located }
+
+// located is a wait and where it was seen.
+type located struct {
+	wait time.Duration
+	call *Call
+	at   int
+}
+
+// waitsByRetry sorts the leading own waits of all calls by retry, the shortest first.
+func waitsByRetry(calls []Call) []retryWaits {
+	var by []retryWaits
+	for i := range calls {
+		c := &calls[i]
+		for k, wait := range firstWaits(c) {
+			if k == len(by) {
+				if k == growthGaps {
+					break
+				}
+				by = append(by, retryWaits{})
+			}
+			by[k].list = append(by[k].list, located{wait, c, k})
+		}
+	}
+	for _, w := range by {
+		slices.SortFunc(w.list, func(a, b located) int { return int(a.wait - b.wait) })
+	}
+	return by
+}
+
+func (w retryWaits) spread(k int) infer.Spread {
+	sorted := make([]time.Duration, len(w.list))
+	for i, l := range w.list {
+		sorted[i] = l.wait
+	}
+	return infer.SpreadOf(k+1, sorted)
+}
+
+func (w retryWaits) mean() time.Duration {
+	var sum time.Duration
+	for _, l := range w.list {
+		sum += l.wait
+	}
+	return sum / time.Duration(max(1, len(w.list)))
+}
+
+// extremes are the two calls that differ most and still hardly do: each failed attempt and its retry.
+func (w retryWaits) extremes() []journal.Entry {
+	kept := len(w.list) - infer.Dropped(len(w.list))
+	var shown []journal.Entry
+	for _, l := range []located{w.list[0], w.list[kept-1]} {
+		at := attemptBefore(l.call, l.at)
+		shown = append(shown, l.call.Attempts[at:at+2]...)
+	}
+	return shown
+}
+
+// alike lists the waits: "2 ms apart around 1.00 s, 3 ms around 2.00 s".
+func alike(waits []retryWaits) string {
+	words := make([]string, len(waits))
+	for k, w := range waits {
+		s := w.spread(k)
+		apart := " "
+		if k == 0 {
+			apart = " apart "
+		}
+		words[k] = span(s.Width) + apart + "around " + span(s.Median)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,185 @@
+package assert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/assert/infer"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "min-spacing", Level: Critical,
+		Summary: "The client waits before every retry; it never sends again at once.",
+		Measure: "Waits from the end of a failed attempt to the next arrival, those that a Retry-After directed left out. Where the contract's " +
+			"initial backoff and jitter give a shortest wait, none may be shorter. Where full jitter is allowed a single short wait is lawful: " +
+			"then waits fail that are so short together that a client drawing each between 0 and the initial backoff (50 ms if the " +
+			"contract names none) shows them less than once in 10,000 runs.",
+		Why: "A retry that comes at once meets the same failure, and a loop without waits is a storm made by one client: 40 requests a " +
+			"second from one script, hundreds a minute from one phone.",
+		Fix: "Wait before each retry, the first included: initial backoff of some 100 ms or more, with jitter. Look for a first wait of zero " +
+			"(urllib3's backoff_factor starts with the second retry), delays that overflow to zero or below after some 40 doublings, and " +
+			"milliseconds taken for seconds.",
+		Source:  "AWS, \"Exponential Backoff and Jitter\" (2015); Google SRE book, chapter 22; incidents S0 (0.1 s cycle) and S1 (25 ms cycle)",
+		Samples: Samples{Calls: 10, Gaps: 1},
+		New: func(c *Contract) Clause {
+			return &MinSpacing{Min: c.Backoff.Jitter.Floor(c.Backoff.Initial), Base: c.Backoff.Initial}
+		},
+	})
+}
+
+// MinSpacing promises a wait before every retry.
+type MinSpacing struct {
+	Min       time.Duration `yaml:"min"`        // no wait is shorter; 0 where full jitter is allowed
+	Base      time.Duration `yaml:"base"`       // smallest initial backoff, before jitter; default 50 ms
+	FirstFree bool          `yaml:"first-free"` // the first retry of a call may come at once
+}
+
+// ID names the clause.
+func (p MinSpacing) ID() string { return "min-spacing" }
+
+// rare is how seldom a client that keeps a clause may fail it by chance.
+const rare = 1e-4
+
+// hurry sums up waits that are suspiciously short.
+type hurry struct {
+	waits int
+	sum   time.Duration
+	shown []journal.Entry // a few failed attempts with their hasty successors
+}
+
+func (h *hurry) add(c *Call, i int, wait, short time.Duration) {
+	h.waits++
+	h.sum += wait
+	if wait < short && len(h.shown) < 6 {
+		h.shown = append(h.shown, c.Attempts[i], c.Attempts[i+1])
+	}
+}
+
+func (h *hurry) mean() time.Duration { return h.sum / time.Duration(max(1, h.waits)) }
+
+// Check measures waits one by one against the floor, and together against what jitter can explain.
+func (p MinSpacing) Check(calls []Call) Result {
+	if p.Base <= 0 {
+		p.Base = 50 * time.Millisecond
+	}
+	t := tally{id: p.ID()}
+	var first, all hurry
+	var loop hotLoop
+	shortest := maxTime
+	for i := range calls {
+		c := &calls[i]
+		hot, short, seen := hotLoop{call: c}, -1, false
+		for k, wait := range ownWaits(c) {
+			if excused(c, k) || k == 0 && p.FirstFree {
+				continue
+			}
+			seen = true
+			shortest = min(shortest, wait)
+			all.add(c, k, wait, p.Base/4)
+			if k == 0 {
+				first.add(c, k, wait, p.Base/4)
+			}
+			loop = loop.worse(hot.next(k, wait, p.Base))
+			if wait < p.Min-Early(p.Min) && (short < 0 || wait < c.Gap(short)) {
+				short = k
+			}
+		}
+		switch {
+		case short >= 0:
+			t.breach(c, float64(p.Min-c.Gap(short)), func() (string, []journal.Entry) {
+				text := fmt.Sprintf("attempt %d came %s after %s; the contract says not before %s", short+2,
+					span(max(0, c.Gap(short))), after(&c.Attempts[short]), span(p.Min))
+				return text, c.Attempts[short : short+2]
+			})
+		case seen:
+			t.keep(true)
+		}
+	}
+	if t.broken == 0 {
+		if r, ok := p.together(loop, first, all); ok {
+			return r
+		}
+	}
+	return t.result(fmt.Sprintf("every retry waited: %s at least, %s on average", span(shortest), span(all.mean())),
+		"no call was retried after a wait of the client's own choice", "")
+}
+
+// excused reports whether attempt k may be repeated at once: the first 408, 421 or 425 asks for another connection or a
+// finished handshake, not for patience.
+func excused(c *Call, k int) bool {
+	s := c.Attempts[k].Status
+	return (s == 408 || s == 421 || s == 425) && (k == 0 || c.Attempts[k-1].Status != s)
+}
+
+// together judges what no single wait shows.
+func (p MinSpacing) together(loop hotLoop, first, all hurry) (Result, bool) {
+	r := Result{Clause: p.ID(), Verdict: Fail}
+	switch {
+	case loop.chance*float64(all.waits) < rare/10:
+		from, to := loop.first+2, loop.first+1+loop.waits
+		r.Detail = fmt.Sprintf("%s sent attempts %d to %d %s after one another on average; the contract wants a wait before each",
+			named(loop.call.Client), from, to, span(loop.sum/time.Duration(loop.waits)))
+		r.Witness = loop.call.Attempts[loop.first : loop.first+min(loop.waits, 3)+1]
+	case infer.ShortChance(first.waits, first.sum, p.Base) < rare/2:
+		r.Detail = fmt.Sprintf("the first retry came %s after the failure on average (%s); %s", span(first.mean()), plural(first.waits, "call"), p.wanted())
+		r.Witness = first.shown
+	case infer.ShortChance(all.waits, all.sum, p.Base) < rare/2:
+		r.Detail = fmt.Sprintf("%d retries came %s after the failure on average; %s", all.waits, span(all.mean()), p.wanted())
+		r.Witness = all.shown
+	case first.waits > 0 && first.mean() < p.Base/4:
+		r.Verdict = Inconclusive
+		r.Detail = fmt.Sprintf("the first retry came %s after the failure on average, which jitter can do by chance in %s; %d calls would tell",
+			span(first.mean()), plural(first.waits, "call"), p.enough(first.mean()))
+	default:
+		return r, false
+	}
+	return r, true
+}
+
+func (p MinSpacing) wanted() string {
+	return fmt.Sprintf("a client that waits up to %s, %s on average, does that less than once in 10,000 runs", span(p.Base), span(p.Base/2))
+}
+
+// enough is how many calls with such a mean first wait decide.
+func (p MinSpacing) enough(mean time.Duration) int {
+	n := 1
+	for n < 1000 && infer.ShortChance(n, time.Duration(n)*mean, p.Base) >= rare/2 {
+		n++
+	}
+	return n
+}
+
+// hotLoop is a run of attempts in one call with hardly a wait between them.
+type hotLoop struct {
+	call   *Call
+	first  int // index of the attempt before the run
+	waits  int
+	sum    time.Duration
+	chance float64
+}
+
+// next extends the run by the wait after attempt k, or starts anew.
+func (h *hotLoop) next(k int, wait, base time.Duration) hotLoop {
+	if wait >= base/5 || h.waits > 0 && k != h.first+h.waits {
+		h.waits, h.sum = 0, 0
+	}
+	if wait < base/5 {
+		if h.waits == 0 {
+			h.first = k
+		}
+		h.waits++
+		h.sum += wait
+	}
+	h.chance = infer.ShortChance(h.waits, h.sum, base)
+	return *h
+}
+
+// worse is the less lawful of two runs.
+func (h hotLoop) worse(other hotLoop) hotLoop {
+	if h.call == nil || other.chance < h.chance || other.chance == h.chance && other.waits > h.waits {
+		return other
+	}
+	return h
+}

@@ -1,0 +1,124 @@
+package assert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "no-retry-4xx", Level: Critical,
+		Summary: "After an answer that says the request itself is wrong (400, 401, 403, 404, 422 ...) the client does not send it again.",
+		Measure: "The attempts of one call that follow its first 4xx of a kind that the contract marks \"never\". A 401 may be answered once, " +
+			"with other credentials; a 413 or 423 may be repeated if it carried Retry-After, a 409 also under an idempotency key. A request " +
+			"that was merged after a 409 or 412, or made smaller after a 413, is another request.",
+		Why: "A wrong request stays wrong. A client that repeats it turns one bad payload into a flood that no recovery ends: one mobile " +
+			"app sent 823,000 identical requests in four days, every one answered 400.",
+		Fix: "Decide by status before any retry: on 4xx except 408, 421, 425 and 429 log the answer, drop the item, tell the caller. In retry " +
+			"libraries wrap such an error as permanent (backoff.Permanent, retry.Unrecoverable) or use a status list, not \"any error\".",
+		Source: "RFC 9110 15.5.1 and 15.5.4 (June 2022); AIP-194; Kubernetes API conventions; OTLP specification (read in 2025); " +
+			"incident S0, mobile app looping on 400",
+		Samples: Samples{Calls: 3},
+		New: func(c *Contract) Clause {
+			return &NoRetry4xx{Table: c.Responses, Quiet: quietOf(c)}
+		},
+	})
+}
+
+// NoRetry4xx promises that a 4xx that must not be retried ends the call.
+type NoRetry4xx struct {
+	Table *Responses    `yaml:"-"`     // nil: the strict table
+	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+}
+
+// ID names the clause.
+func (p NoRetry4xx) ID() string { return "no-retry-4xx" }
+
+// Check looks for attempts after a forbidding 4xx.
+func (p NoRetry4xx) Check(calls []Call) Result {
+	return noRetry(p.ID(), calls, p.Table, 400, p.Quiet)
+}
+
+// noRetry looks for attempts after a forbidding status of one class, 400 or 500.
+func noRetry(id string, calls []Call, table *Responses, class int, quiet time.Duration) Result {
+	if table == nil {
+		table = StrictResponses()
+	}
+	t, ends := tally{id: id}, endingsOf(calls, quiet)
+	for i := range calls {
+		c := &calls[i]
+		at, broken, met := forbidden(c, table, class)
+		switch {
+		case broken:
+			more := len(c.Attempts) - at - 2
+			t.breach(c, float64(more), func() (string, []journal.Entry) {
+				return noRetryText(c, at, more, table), c.Attempts[at : at+2]
+			})
+		case met:
+			t.keep(ends.over(c))
+		}
+	}
+	return t.result(
+		fmt.Sprintf("no attempt followed a %dxx that forbids one", class/100),
+		fmt.Sprintf("no call was answered with a %dxx after which the contract forbids another attempt", class/100),
+		ends.unsure(fmt.Sprintf("no attempt followed a %dxx that forbids one", class/100)))
+}
+
+// forbidden finds the first attempt at which the call went on although the status forbade it. met reports whether any
+// such status was seen.
+func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) {
+	refreshed := false
+	for i := range c.Attempts {
+		e := &c.Attempts[i]
+		if e.Status < class || e.Status > class+99 {
+			continue
+		}
+		behaviour := table.For(*e)
+		if behaviour != Never && behaviour != OnceAfterRefresh {
+			continue
+		}
+		met = true
+		if i+1 == len(c.Attempts) {
+			return 0, false, true
+		}
+		next := &c.Attempts[i+1]
+		switch {
+		case behaviour == OnceAfterRefresh && !refreshed && e.Auth != next.Auth:
+			refreshed = true
+		case behaviour == Never && (changedRequest(e, next) || withoutExpectation(c, i)):
+		default:
+			return i, true, true
+		}
+	}
+	return 0, false, met
+}
+
+// withoutExpectation reports whether attempt i is the first 417 to a request with a body: the client should repeat it
+// without "Expect: 100-continue" (RFC 9110 10.1.1), and the journal does not keep that header.
+func withoutExpectation(c *Call, i int) bool {
+	e := &c.Attempts[i]
+	return e.Status == 417 && e.BodyLen > 0 && (i == 0 || c.Attempts[i-1].Status != 417)
+}
+
+func noRetryText(c *Call, at, more int, table *Responses) string {
+	e, next := &c.Attempts[at], &c.Attempts[at+1]
+	text := fmt.Sprintf("attempt %d came %s after %s; the contract says ", at+2, span(c.Gap(at)), after(e))
+	switch row := table.Status(e.Status).Retry; {
+	case row == OnceAfterRefresh && e.Auth == next.Auth:
+		text += "once at most, and only with renewed credentials, but these were the same"
+	case row == OnceAfterRefresh:
+		text += "once at most, with renewed credentials, and this was the second time"
+	case row == WithRetryAfter:
+		text += "never, unless the answer carries Retry-After"
+	case row == WithRetryAfterOrKey:
+		text += "never, unless the answer carries Retry-After or the request an idempotency key"
+	default:
+		text += "never"
+	}
+	if more > 0 {
+		text += fmt.Sprintf("; %d more followed", more)
+	}
+	return text
+}

@@ -1,0 +1,157 @@
+package assert
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "retries-transient", Level: Minor,
+		Summary: "A passing failure (429, 502, 503, 504, a reset) of a request that is safe to repeat is tried again.",
+		Measure: "Of the calls whose first attempt met such a failure, the share that made a second one. Left out: failures that the contract " +
+			"says are not retried, requests that may not be sent twice, answers that asked for a longer wait than the client has to sit out.",
+		Why: "Keeps a client that never retries from passing everything: with it every deploy and every blip reaches the user. Often the " +
+			"retry code is there and dead: a body that was consumed, a cancelled context, a list without 429.",
+		Fix: "Retry 429, 502, 503, 504 and broken connections within the cap; make bodies repeatable; give writes an idempotency key. In " +
+			"clients without retries add a policy of three retries with exponential backoff and full jitter.",
+		Source: "OTLP specification; AIP-194; googleapis/conformance-tests storage/v1/retry_tests.json (read in 2025)",
+		Shown:  true, Samples: Samples{Calls: 10},
+		New: func(c *Contract) Clause {
+			if c.Attempts.Max == 1 {
+				return nil
+			}
+			return &RetriesTransient{Table: c.Responses, SafeRoutes: c.Idempotency.SafeRoutes, Quiet: quietOf(c)}
+		},
+	})
+}
+
+// RetriesTransient promises that passing failures are tried again.
+type RetriesTransient struct {
+	Share      float64       `yaml:"share"`    // least share of calls that try again; default 1
+	Statuses   []int         `yaml:"statuses"` // default 429, 502, 503, 504; broken connections always count
+	Patience   time.Duration `yaml:"patience"` // longest Retry-After that a client has to sit out; default 30 s
+	Table      *Responses    `yaml:"-"`        // what the contract does not want retried; nil: the strict table
+	SafeRoutes []string      `yaml:"-"`        // requests that may be repeated without a key
+	Quiet      time.Duration `yaml:"quiet"`    // silence after which a call counts as over, unless its client has ended; 5 s at least
+}
+
+// ID names the clause.
+func (p RetriesTransient) ID() string { return "retries-transient" }
+
+// network is how kinds of failures call a broken connection.
+const network = 0
+
+// Check looks for calls that gave up after one attempt.
+func (p RetriesTransient) Check(calls []Call) Result {
+	p = p.defaults()
+	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
+	met, retried := map[int]bool{}, map[int]bool{}
+	recovered := 0
+	for i := range calls {
+		c := &calls[i]
+		e := &c.Attempts[0]
+		if !p.expected(e, c.Run) {
+			continue
+		}
+		switch {
+		case len(c.Attempts) > 1:
+			t.keep(true)
+			retried[e.Status], met[e.Status] = true, true
+			if Succeeded(c.Attempts[len(c.Attempts)-1]) {
+				recovered++
+			}
+		case !ends.over(c):
+			t.keep(false)
+		default:
+			met[e.Status] = true
+			t.breach(c, 0, func() (string, []journal.Entry) {
+				return "after " + after(e) + " no second attempt came", c.Attempts[:1]
+			})
+		}
+	}
+	if t.broken > 0 && float64(t.kept) >= p.Share*float64(t.kept+t.broken) {
+		t.broken = 0
+	}
+	t.worst += "; " + lacks(met, retried)
+	return t.result(
+		fmt.Sprintf("passing failures were tried again: %s; %s succeeded in the end", kinds(retried), plural(recovered, "call")),
+		"no first attempt of a request that is safe to repeat met "+kinds(p.wanted()),
+		ends.unsure("no second attempt came"))
+}
+
+func (p RetriesTransient) defaults() RetriesTransient {
+	if p.Share <= 0 {
+		p.Share = 1
+	}
+	if len(p.Statuses) == 0 {
+		p.Statuses = []int{429, 502, 503, 504}
+	}
+	if p.Patience <= 0 {
+		p.Patience = 30 * time.Second
+	}
+	if p.Table == nil {
+		p.Table = StrictResponses()
+	}
+	return p
+}
+
+// expected reports whether a second attempt has to follow e.
+func (p RetriesTransient) expected(e *journal.Entry, run *Run) bool {
+	passing := slices.Contains(p.Statuses, e.Status) && e.Delivered() || e.Status == network && NetworkFailure(*e) && e.Gone == 0
+	if !passing || p.Table.For(*e) != Backoff {
+		return false
+	}
+	if asked, ok := Asked(*e, run.Began); ok && asked > p.Patience {
+		return false
+	}
+	return mayRepeat(e, p.SafeRoutes) || !MaybeProcessed(*e)
+}
+
+// mayRepeat reports whether sending the request again can do no harm even if it was processed.
+func mayRepeat(e *journal.Entry, routes []string) bool {
+	return idempotentMethod(e.Method) || e.Key != "" || e.Precondition || safeRoute(routes, e)
+}
+
+func (p RetriesTransient) wanted() map[int]bool {
+	all := map[int]bool{network: true}
+	for _, s := range p.Statuses {
+		all[s] = true
+	}
+	return all
+}
+
+// lacks says which of the kinds of failure that were met the client retried.
+func lacks(met, retried map[int]bool) string {
+	if len(retried) == 0 {
+		return "of " + kinds(met) + " it retried none"
+	}
+	return "of " + kinds(met) + " it retried " + kinds(retried)
+}
+
+// kinds lists failures: "429, 503 and reset".
+func kinds(of map[int]bool) string {
+	codes := make([]int, 0, len(of))
+	for s := range of {
+		codes = append(codes, s)
+	}
+	slices.Sort(codes)
+	var words []string
+	for _, s := range codes {
+		if s != network {
+			words = append(words, strconv.Itoa(s))
+		}
+	}
+	if of[network] {
+		words = append(words, "reset")
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}

@@ -1,0 +1,71 @@
+package assert
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func init() {
+	register(Kind{
+		ID: "retry-cap", Level: Critical,
+		Summary: "The client makes no more attempts at one call than agreed, whatever goes wrong.",
+		Measure: "Attempts of one call, the first one included and hidden transport resends left out. One attempt too many fails at once. A " +
+			"pass needs calls that ended in a failure that may be retried and were then silent, so that the client itself stopped.",
+		Why: "Without a cap every failing call becomes load that never ends, and grows with every new call. Retries of several layers " +
+			"multiply: three around three are nine.",
+		Fix: "Count attempts in one place, over all errors, targets and connections of a call, and stop at the maximum. Switch off the " +
+			"retries of all layers but one. A capped delay is not a capped count.",
+		Source: "Google SRE book, chapters 21 (three attempts) and 22 (never retry without end); AWS standard mode (3), Azure core " +
+			"guideline (3 retries), gRPC (5 at most), read in 2025; incident S0",
+		Samples: Samples{Calls: 10},
+		New: func(c *Contract) Clause {
+			if c.Attempts.Max == 0 {
+				return nil
+			}
+			return &RetryCap{Max: c.Attempts.Max, Table: c.Responses, Quiet: quietOf(c)}
+		},
+	})
+}
+
+// RetryCap promises a bound on the attempts of one call.
+type RetryCap struct {
+	Max   int           `yaml:"max"`   // attempts, the first one included; default 4
+	Table *Responses    `yaml:"-"`     // which failures may be retried; nil: the strict table
+	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+}
+
+// ID names the clause.
+func (p RetryCap) ID() string { return "retry-cap" }
+
+// Check counts attempts.
+func (p RetryCap) Check(calls []Call) Result {
+	limit, table := p.Max, p.Table
+	if limit <= 0 {
+		limit = 4
+	}
+	if table == nil {
+		table = StrictResponses()
+	}
+	t, ends, most := tally{id: p.ID()}, endingsOf(calls, p.Quiet), 0
+	for i := range calls {
+		c := &calls[i]
+		n := len(c.Attempts)
+		last := &c.Attempts[n-1]
+		switch {
+		case n > limit:
+			t.breach(c, float64(n), func() (string, []journal.Entry) {
+				text := fmt.Sprintf("%s sent %d attempts of one call; the contract allows %d", named(c.Client), n, limit)
+				return text, c.Attempts[:limit+1]
+			})
+		case last.Open || table.For(*last) == Backoff:
+			most = max(most, n)
+			t.keep(ends.over(c))
+		}
+	}
+	return t.result(
+		fmt.Sprintf("no call took more than %s; the contract allows %d", plural(most, "attempt"), limit),
+		"no call ended in a failure that may be retried, so nothing shows where the client stops",
+		ends.unsure(fmt.Sprintf("no call took more than the %d attempts that the contract allows", limit)))
+}

@@ -1,0 +1,44 @@
+package infer
+
+import (
+	"math"
+	"time"
+)
+
+// ShortChance bounds the chance that n waits, each drawn evenly between 0 and least or more, add up to sum or less. That is
+// what full jitter, the shortest lawful waits, gives a client whose smallest delay is least. The bound is the volume of a
+// simplex, (sum/least)^n / n!, so it needs no approximation, however few the waits.
+func ShortChance(n int, sum, least time.Duration) float64 {
+	if n == 0 {
+		return 1
+	}
+	faculty, _ := math.Lgamma(float64(n + 1))
+	ln := float64(n)*math.Log(float64(max(sum, 1))/float64(least)) - faculty
+	return min(1, math.Exp(ln))
+}
+
+// EqualChance is the chance that n waits drawn evenly from a stretch of the given width lie within resolution of each
+// other, the longest 15 % left out (as in Spread).
+func EqualChance(n int, width, resolution time.Duration) float64 {
+	t := float64(resolution) / float64(width)
+	if t >= 1 || n < 2 {
+		return 1
+	}
+	// The distance between the first and the j-th of n order statistics is Beta(j-1, n-j+2), a tail of the binomial.
+	least := n - Dropped(n) - 1
+	chance := 0.0
+	for k := least; k <= n; k++ {
+		chance += math.Exp(lnChoose(n, k) + float64(k)*math.Log(t) + float64(n-k)*math.Log1p(-t))
+	}
+	return min(1, chance)
+}
+
+// Dropped is how many of n waits a slow machine may have stretched: 15 %, rounded up.
+func Dropped(n int) int { return (n*15 + 99) / 100 }
+
+func lnChoose(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return a - b - c
+}
