@@ -50,7 +50,7 @@ func crowded(list []*journal.Entry, per time.Duration) crowd {
 	var most crowd
 	from, length := 0, per-Early(per)
 	for i := range list {
-		for list[i].At-list[from].At >= length {
+		for from < i && list[i].At-list[from].At >= length {
 			from++
 		}
 		if i-from+1 > most.count {
