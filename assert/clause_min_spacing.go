@@ -117,7 +117,7 @@ func excused(c *Call, k int) bool {
 func (p MinSpacing) together(loop hotLoop, first, all hurry) (Result, bool) {
 	r := Result{Clause: p.ID(), Verdict: Fail}
 	switch {
-	case loop.chance*float64(all.waits) < rare/10:
+	case loop.waits > 0 && loop.chance*float64(all.waits) < rare/10:
 		from, to := loop.first+2, loop.first+1+loop.waits
 		r.Detail = fmt.Sprintf("%s sent attempts %d to %d %s after one another on average; the contract wants a wait before each",
 			named(loop.call.Client), from, to, span(loop.sum/time.Duration(loop.waits)))
