@@ -13,7 +13,7 @@ import (
 func (c *Contract) Doc(w io.Writer) error {
 	c = c.finished()
 	var b strings.Builder
-	title := c.Name
+	title := strings.Join(strings.Fields(c.Name), " ")
 	if title == "" {
 		title = c.Profile
 	}

@@ -43,10 +43,10 @@ func (a Attempts) sentence() string {
 func (d Delays) sentence(attempts int) string {
 	var parts []string
 	if d.Initial > 0 {
-		parts = append(parts, fmt.Sprintf("The first retry waits **%s**.", spoken(d.Initial)))
+		parts = append(parts, fmt.Sprintf("The delay before the first retry is **%s**.", spoken(d.Initial)))
 	}
 	if d.Multiplier > 1 {
-		parts = append(parts, fmt.Sprintf("Each further wait is **%v times** the one before.", d.Multiplier))
+		parts = append(parts, fmt.Sprintf("Each further delay is **%v times** the one before.", d.Multiplier))
 	} else if g := d.MinGrowth(); g > 1 {
 		parts = append(parts, fmt.Sprintf("Waits grow from retry to retry, by a factor of %v on average or more.", g))
 	}
@@ -66,9 +66,12 @@ func (d Delays) table(retries int) string {
 	for k := 1; k <= min(retries, 8); k++ {
 		delay := d.Delay(k)
 		low, high := d.Jitter.Floor(delay), d.Jitter.Ceiling(delay)
-		if low == high {
+		switch low {
+		case high:
 			waits = append(waits, spoken(low))
-		} else {
+		case 0:
+			waits = append(waits, "up to "+spoken(high))
+		default:
 			waits = append(waits, spoken(low)+" to "+spoken(high))
 		}
 	}
@@ -86,9 +89,9 @@ func (j Jitter) sentence() string {
 	case JitterNone:
 		return "Waits are not randomised."
 	case JitterFull:
-		return "Waits are **randomised** between zero and the full delay."
+		return "Waits are **randomised** between zero and the delay."
 	case JitterEqual:
-		return "Waits are **randomised** between half and the full delay."
+		return "Waits are **randomised** between half the delay and all of it."
 	case JitterProportional:
 		return fmt.Sprintf("Waits are **randomised** by up to %v %% either way.", j.Proportion*100)
 	case JitterDecorrelated:
@@ -131,7 +134,7 @@ func (l Limits) sentence() string {
 		for i, r := range l.ClientRate {
 			rates[i] = fmt.Sprintf("**%d in %s**", r.N, spoken(r.Per))
 		}
-		parts = append(parts, "Whatever is answered, one client sends one endpoint at most "+strings.Join(rates, " and ")+" requests.")
+		parts = append(parts, "Requests of one client to one endpoint, whatever is answered: at most "+strings.Join(rates, ", and at most ")+".")
 	}
 	if !l.IdenticalPayload.IsZero() {
 		parts = append(parts, fmt.Sprintf("One failed payload is repeated at most **%s in %s**.",

@@ -1,7 +1,6 @@
 package assert_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -144,19 +143,4 @@ func TestFailureTextOfAStormIsShort(t *testing.T) {
 	if lines := strings.Count(text, "\n"); lines > 20 || !strings.Contains(text, "and 988 more") {
 		t.Errorf("%d lines:\n%s", lines, text)
 	}
-}
-
-func ExampleKeep() {
-	entries := history.New().Client("app").Request("POST", "/driver/status").Retries(0, 400, 3*ms).Entries()
-
-	keep := assert.Keep(fixed(assert.Fail)) // with Gomega: Expect(server.Journal()).To(assert.Keep(...))
-	if kept, err := keep.Match(entries); err == nil && !kept {
-		fmt.Print(keep.FailureMessage(entries))
-	}
-	// Output:
-	// The client broke fixed: attempt 2 came 3 ms after a 400; the contract says never.
-	//
-	//   seq  at    waited  client  request              answer  fault
-	//   1    0 ms  -       app     POST /driver/status  400
-	//   2    4 ms  3 ms    app     POST /driver/status  400
 }

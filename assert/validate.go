@@ -3,6 +3,7 @@ package assert
 import (
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
@@ -53,7 +54,8 @@ func (i *Idempotency) Validate(n strict.Node) {
 		if !ok {
 			method, path = "", route
 		}
-		if k < len(routes) && (!strings.HasPrefix(path, "/") || (ok && !isToken(method))) {
+		sound := strings.HasPrefix(path, "/") && !strings.ContainsFunc(path, unicode.IsSpace) && (!ok || isToken(method))
+		if k < len(routes) && !sound {
 			routes[k].Fail("safe-routes: %q is no route; want a path or a method and a path, as in POST /search", route)
 		}
 	}
