@@ -3,7 +3,6 @@ package assert
 import (
 	"time"
 
-	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
@@ -25,21 +24,6 @@ type Call struct {
 // Gap is the wait before attempt i+1 (from 0): from the end of attempt i to the arrival of the next. It is negative when
 // the two overlap.
 func (c Call) Gap(i int) time.Duration { return c.Attempts[i+1].At - c.Attempts[i].End() }
-
-// Retry reports whether attempt i+1 (from 0) repeats attempt i because that failed. Following a redirect is none, nor is
-// answering a 401 with other credentials.
-func (c Call) Retry(i int) bool { return infer.IsRetry(c.Attempts[i], c.Attempts[i+1]) }
-
-// Retries counts the attempts that repeat the one before.
-func (c Call) Retries() int {
-	n := 0
-	for i := range len(c.Attempts) - 1 {
-		if c.Retry(i) {
-			n++
-		}
-	}
-	return n
-}
 
 // Chains gives the attempts of each call, as package infer wants them. Nothing is copied.
 func Chains(calls []Call) [][]journal.Entry {

@@ -132,26 +132,6 @@ func TestCallsTellResendsApart(t *testing.T) {
 	}
 }
 
-func TestCallsDoNotCountFollowingAndRefreshing(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		history *history.Builder
-		want    int
-	}{
-		{"a redirect to itself is followed", history.New().Retries(0, 307, 0, 0), 0},
-		{"a 401 answered with other credentials", history.New().Auth(1).Attempt(0, ms, 401).Auth(2).Attempt(2*ms, ms, 200), 0},
-		{"a 401 answered with the same", history.New().Auth(1).Retries(0, 401, ms), 1},
-		{"refreshed once, then retried", history.New().Auth(1).Attempt(0, ms, 401).Auth(2).Retries(2*ms, 503, s, s), 2},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			calls := assert.Calls(test.history.Entries(), assert.Key{OneCall: true})
-			if len(calls) != 1 || calls[0].Retries() != test.want {
-				t.Errorf("got %s with %d retries, want one call with %d", outline(calls), calls[0].Retries(), test.want)
-			}
-		})
-	}
-}
-
 func TestCallsSortAndKeepTheirInput(t *testing.T) {
 	entries := history.New().Retries(0, 503, s, s).Entries()
 	slices.Reverse(entries)

@@ -33,18 +33,6 @@ func (n Noise) P99(from, to time.Duration) time.Duration {
 }
 
 // Tau is the resolution of the whole run: differences below it may be the machine's. At least 25 ms.
-func (n Noise) Tau() time.Duration { return tau(n.P99(0, maxTime)) }
-
-// Clean reports whether the machine was quiet enough over the whole run to judge waits of this length by a two-sided
-// clause: a canary ran, was never starved, and delay is at least ten times the resolution.
-func (n Noise) Clean(delay time.Duration) bool { return n.CleanBetween(0, maxTime, delay) }
-
-// CleanBetween is Clean for a part of the run.
-func (n Noise) CleanBetween(from, to, delay time.Duration) bool {
-	p99 := n.P99(from, to)
-	return n.Known() && p99 <= starved && delay >= 10*tau(p99)
-}
+func (n Noise) Tau() time.Duration { return max(noiseFloor, 3*n.P99(0, maxTime)) }
 
 const maxTime = time.Duration(1<<63 - 1)
-
-func tau(p99 time.Duration) time.Duration { return max(noiseFloor, 3*p99) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -28,7 +29,8 @@ func witnessTable(entries []journal.Entry, calls []Call) string {
 		if d, ok := waits[e.Seq]; ok {
 			waited = millis(d)
 		}
-		fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s %s\t%s\t%s\n", e.Seq, millis(e.At), waited, e.Client, e.Method, e.Path, answer(e), e.Fault)
+		fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s %s\t%s\t%s\n", e.Seq, millis(e.At), waited, printable(e.Client), printable(e.Method),
+			printable(e.Path), printable(answer(e)), e.Fault)
 	}
 	w.Flush()
 	lines := strings.Split(b.String(), "\n")
@@ -81,4 +83,14 @@ func millis(d time.Duration) string {
 		return strconv.FormatInt(d.Round(time.Millisecond).Milliseconds(), 10) + " ms"
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+}
+
+// printable keeps what a client sent from moving the cursor or the columns.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }

@@ -2,18 +2,7 @@
 // All functions are pure; a call is the slice of its attempts in order of arrival.
 package infer
 
-import (
-	"time"
-
-	"github.com/retrygate/retrygate/faultserver/journal"
-)
-
-// Wait is the time between the end of a failed attempt and the arrival of the next.
-type Wait struct {
-	Retry    int           // 1: before the second attempt
-	Gap      time.Duration // negative when the two overlap
-	Directed bool          // the answer carried Retry-After, so the client did not choose the wait
-}
+import "github.com/retrygate/retrygate/faultserver/journal"
 
 // IsRetry reports whether next repeats prev because it failed. Following a redirect does not, nor does answering a 401 or
 // 407 with other credentials.
@@ -29,16 +18,4 @@ func isRetry(prev, next *journal.Entry) bool {
 	default:
 		return true
 	}
-}
-
-// Of returns the waits of one call, in order. Only retries count, so redirects and challenges shift no index.
-func Of(attempts []journal.Entry) []Wait {
-	waits := make([]Wait, 0, max(0, len(attempts)-1))
-	for i := 1; i < len(attempts); i++ {
-		prev, next := attempts[i-1], attempts[i]
-		if IsRetry(prev, next) {
-			waits = append(waits, Wait{len(waits) + 1, next.At - prev.End(), prev.RetryAfter != ""})
-		}
-	}
-	return waits
 }

@@ -1,10 +1,6 @@
 package infer
 
-import (
-	"time"
-
-	"github.com/retrygate/retrygate/faultserver/journal"
-)
+import "time"
 
 // Spread is how far the waits before one retry lie apart over all calls.
 type Spread struct {
@@ -12,24 +8,6 @@ type Spread struct {
 	N      int
 	Median time.Duration
 	Width  time.Duration // from the shortest to the longest, the longest 15 % left out: a slow machine stretches a few
-}
-
-// Calls and waits that a verdict on jitter needs: with three retries, ten calls fail a client with +-10 % on 0.2 s wrongly
-// in 2 of 100,000. One call never decides.
-const (
-	SpreadCalls = 10
-	SpreadGaps  = 3
-)
-
-// Spreads measures the spread of the waits that clients chose by themselves, one row for each retry that any call made.
-func Spreads(calls [][]journal.Entry) []Spread {
-	var rows []Spread
-	for i, gaps := range chosen(calls) {
-		if len(gaps) > 0 {
-			rows = append(rows, SpreadOf(i+1, gaps))
-		}
-	}
-	return rows
 }
 
 // SpreadOf measures the sorted waits before one retry; there must be some.

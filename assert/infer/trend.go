@@ -56,3 +56,11 @@ func moments(gaps []time.Duration) (mean, cv2 float64) {
 	}
 	return mean, (squares/(mean*mean) + 1.0/3) / float64(len(gaps))
 }
+
+func fewest(by [][]time.Duration) int {
+	n := len(by[0])
+	for _, gaps := range by {
+		n = min(n, len(gaps))
+	}
+	return n
+}
