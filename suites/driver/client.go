@@ -1,0 +1,41 @@
+// Package driver runs clients under test: a Go function or a command in any language, against one scenario at a time,
+// each client on an address of its own, watched while it runs and stopped when it would go on for ever.
+package driver
+
+import (
+	"context"
+	"fmt"
+)
+
+// Client is what is put to the test. Run makes it do its work once against t, and returns when it has ended; it must end
+// soon after ctx does. An error is what the client itself reports, such as that it gave up; it is no verdict.
+type Client interface {
+	Name() string
+	Run(ctx context.Context, t Target) error
+}
+
+// Target is where one client is sent.
+type Target struct {
+	URL      string // scheme://host:port, nothing after it
+	Scenario string
+	Number   int // of the client among those that run side by side, from 1
+}
+
+// Client is the name under which the target's requests are journalled.
+func (t Target) Client() string { return fmt.Sprintf("client-%d", t.Number) }
+
+// runner is a client that can tell how it ended.
+type runner interface {
+	run(ctx context.Context, t Target) (Exit, Output)
+}
+
+// checker is a client that can tell before the first run that it cannot be started.
+type checker interface{ check() error }
+
+// runClient runs any client once.
+func runClient(ctx context.Context, c Client, t Target) (Exit, Output) {
+	if r, ok := c.(runner); ok {
+		return r.run(ctx, t)
+	}
+	return guard(ctx, c.Name(), func(ctx context.Context) error { return c.Run(ctx, t) })
+}

@@ -1,0 +1,151 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/retrygate/retrygate/faultserver/registry"
+)
+
+// placeholder stands for the server's address in a command's arguments.
+const placeholder = "{{url}}"
+
+// Command is a client that is a program in any language: one process for each client and scenario. {{url}} in any argument
+// becomes the server's address (scheme://host:port); the environment has it as RETRYGATE_URL, next to RETRYGATE_SCENARIO
+// and RETRYGATE_CLIENT. Standard input is empty. What the process starts is ended with it.
+func Command(argv ...string) Client { return &command{argv: argv} }
+
+type command struct{ argv []string }
+
+func (c *command) Name() string {
+	if len(c.argv) == 0 {
+		return "(no command)"
+	}
+	return filepath.Base(c.argv[0])
+}
+
+// StartError says that a command cannot be started.
+type StartError struct {
+	Command string
+	Hint    string // what may help, as the end of a sentence; "" if nothing is known
+	Err     error
+}
+
+func (e *StartError) Error() string {
+	switch {
+	case e.Command == "":
+		return "there is no command to run" + e.Hint
+	case errors.Is(e.Err, exec.ErrNotFound), errors.Is(e.Err, fs.ErrNotExist):
+		return fmt.Sprintf("no such command: %s%s", e.Command, e.Hint)
+	default:
+		return fmt.Sprintf("cannot start %s: %v%s", e.Command, e.Err, e.Hint)
+	}
+}
+
+// Unwrap returns the system's own error.
+func (e *StartError) Unwrap() error { return e.Err }
+
+func (c *command) check() error {
+	if len(c.argv) == 0 || c.argv[0] == "" {
+		return &StartError{Err: exec.ErrNotFound, Hint: "; write it after --, such as -- curl '" + placeholder + "/'"}
+	}
+	_, err := exec.LookPath(c.argv[0])
+	if err == nil {
+		return nil
+	}
+	var known *exec.Error
+	if errors.As(err, &known) {
+		err = known.Err // the path is named already
+	}
+	return &StartError{Command: c.argv[0], Err: err, Hint: hint(c.argv[0], err)}
+}
+
+// hint says what may help against err.
+func hint(name string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "; is it executable?"
+	case errors.Is(err, exec.ErrDot):
+		return "; write ./" + name + " if it is meant"
+	case strings.ContainsAny(name, " \t") && strings.Contains(name, placeholder):
+		return "; the command and its arguments are one word here: take away the quotes around all of it, or run it with sh -c"
+	case strings.ContainsRune(name, filepath.Separator):
+		return ""
+	}
+	if near := registry.Nearest(name, programs()); len(near) > 0 {
+		return "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
+// programs lists what the search path holds.
+func programs() []string {
+	seen := map[string]bool{}
+	var names []string
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, _ := os.ReadDir(dir) // an unreadable directory has nothing to suggest
+		for _, e := range entries {
+			if !seen[e.Name()] {
+				seen[e.Name()] = true
+				names = append(names, e.Name())
+			}
+		}
+	}
+	return names
+}
+
+func (c *command) Run(ctx context.Context, t Target) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	exit, _ := c.run(ctx, t)
+	return exit.err()
+}
+
+func (c *command) run(ctx context.Context, t Target) (Exit, Output) {
+	// The kernel ends the process when the thread that started it ends, so this thread must live as long.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p, err := start(c.expand(t), t)
+	if err != nil {
+		return Exit{Code: -1, Err: &StartError{Command: c.argv[0], Err: err}}, Output{}
+	}
+	select {
+	case <-p.exited:
+		p.end(grace) // what it left running in the background
+	case <-ctx.Done():
+		p.end(patience(ctx))
+	}
+	return p.exit(), p.output()
+}
+
+// expand puts the address into the arguments.
+func (c *command) expand(t Target) []string {
+	argv := []string{c.argv[0]}
+	for _, a := range c.argv[1:] {
+		argv = append(argv, strings.ReplaceAll(a, placeholder, t.URL))
+	}
+	return argv
+}
+
+// environment is the harness's own with what the client is told. Loopback addresses bypass any proxy, which would
+// otherwise swallow the run.
+func environment(t Target, marker string) []string {
+	env := append(os.Environ(),
+		"RETRYGATE_URL="+t.URL, "RETRYGATE_SCENARIO="+t.Scenario, "RETRYGATE_CLIENT="+t.Client(), marker)
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		hosts := "127.0.0.1,localhost,::1"
+		if old := os.Getenv(name); old != "" {
+			hosts = old + "," + hosts
+		}
+		env = append(env, name+"="+hosts)
+	}
+	return env
+}

@@ -1,0 +1,67 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// grace is how long a client may take to end after it was asked to.
+const grace = time.Second
+
+// Func is a client that is a Go function: f does the client's work once against the server at url. A panic in f becomes
+// its error. Once ctx has ended, f has one second to return; Go cannot end it by force.
+func Func(name string, f func(ctx context.Context, url string) error) Client {
+	return function{name, f}
+}
+
+type function struct {
+	name string
+	f    func(ctx context.Context, url string) error
+}
+
+func (f function) Name() string { return f.name }
+
+func (f function) Run(ctx context.Context, t Target) error {
+	exit, _ := f.run(ctx, t)
+	return exit.Err
+}
+
+func (f function) run(ctx context.Context, t Target) (Exit, Output) {
+	return guard(ctx, f.name, func(ctx context.Context) error { return f.f(ctx, t.URL) })
+}
+
+// guard runs f, survives its panics, and stops waiting for it one second after ctx has ended.
+func guard(ctx context.Context, name string, f func(context.Context) error) (Exit, Output) {
+	type result struct {
+		err   error
+		stack string
+	}
+	done := make(chan result, 1)
+	go func() {
+		r := result{err: fmt.Errorf("%s ended its goroutine in place of returning; does it call FailNow or Goexit?", name)}
+		defer func() {
+			if p := recover(); p != nil {
+				r = result{err: fmt.Errorf("%s panicked: %v", name, p), stack: string(debug.Stack())}
+			}
+			done <- r
+		}()
+		r.err = f(ctx)
+	}()
+	ended := func(r result) (Exit, Output) { return Exit{Code: -1, Err: r.err}, Output{Stderr: r.stack} }
+	select {
+	case r := <-done:
+		return ended(r)
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return ended(r)
+	case <-timer.C:
+		return Exit{Code: -1, Alive: true, Err: errors.New("it still runs; does it heed its context?")}, Output{}
+	}
+}

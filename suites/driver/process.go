@@ -1,0 +1,189 @@
+package driver
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	firstPoll = time.Millisecond       // how often it is looked whether processes are gone, as nothing reports that:
+	lastPoll  = 50 * time.Millisecond  // less and less often, since each look goes through all processes
+	lastWait  = 2 * time.Second        // for killed processes to vanish
+	drain     = 500 * time.Millisecond // for output that is still in the pipe after its writers are gone
+)
+
+// markers tell which processes belong to this harness, and to which of its clients: RETRYGATE_RUN=harness.number. They
+// are inherited through setsid and double forks, where process groups and parents are not.
+var (
+	harness = rand.Text()
+	runs    atomic.Uint64
+)
+
+const markerName = "RETRYGATE_RUN="
+
+// process is a running command with all that it started.
+type process struct {
+	cmd    *exec.Cmd
+	marker string
+	exited chan struct{}
+
+	stdout, stderr tail
+	pipes          []*os.File // our ends
+	copies         sync.WaitGroup
+
+	alive bool // something of it could not be ended
+}
+
+// start starts argv in a process group of its own. The calling goroutine must be locked to its thread until the process
+// has ended.
+func start(argv []string, t Target) (*process, error) {
+	release := watchdog.acquire()
+	p := &process{
+		cmd:    exec.Command(argv[0], argv[1:]...),
+		marker: fmt.Sprintf("%s%s.%d", markerName, harness, runs.Add(1)),
+		exited: make(chan struct{}),
+	}
+	p.cmd.Env = environment(t, p.marker)
+	p.cmd.SysProcAttr = attributes()
+	theirs, err := p.connect()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	for _, f := range theirs {
+		f.Close()
+	}
+	if err != nil {
+		release()
+		p.hangUp()
+		return nil, err
+	}
+	go func() {
+		p.cmd.Wait() // how it ended stands in ProcessState
+		close(p.exited)
+		release()
+	}()
+	return p, nil
+}
+
+// connect makes the pipes for stdout and stderr and returns the ends that the process gets. They are our own because
+// exec's would make Wait wait for any grandchild that holds them.
+func (p *process) connect() (theirs []*os.File, err error) {
+	for _, to := range []struct {
+		keep *tail
+		file *io.Writer
+	}{{&p.stdout, &p.cmd.Stdout}, {&p.stderr, &p.cmd.Stderr}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		p.pipes, theirs = append(p.pipes, r), append(theirs, w)
+		*to.file = w
+		p.copies.Go(func() { io.Copy(to.keep, r) })
+	}
+	return theirs, nil
+}
+
+// hangUp ends the reading of output: at once if nobody holds the other ends any more, else soon.
+func (p *process) hangUp() {
+	for _, r := range p.pipes {
+		r.SetReadDeadline(time.Now().Add(drain))
+	}
+	p.copies.Wait()
+	for _, r := range p.pipes {
+		r.Close()
+	}
+}
+
+// end asks the process and all that it started to end, and kills what is left of them after the grace.
+func (p *process) end(grace time.Duration) {
+	defer p.hangUp()
+	if p.gone(0, nil) {
+		return
+	}
+	if grace > 0 {
+		p.signal(syscall.SIGTERM)
+		if p.gone(grace, nil) {
+			return
+		}
+	}
+	p.alive = !p.gone(lastWait, func() { p.signal(syscall.SIGKILL) })
+}
+
+// left is what remains of a command.
+type left struct {
+	group  bool  // something in its process group
+	strays []int // what got out of the group, by process id
+}
+
+func (p *process) left() left {
+	l := survivors(p.cmd.Process.Pid, p.marker)
+	select {
+	case <-p.exited:
+	default:
+		l.group = true
+	}
+	return l
+}
+
+// signal sends s once to each process that is left.
+func (p *process) signal(s syscall.Signal) {
+	l := p.left()
+	if l.group {
+		signalGroup(p.cmd.Process.Pid, s)
+	}
+	for _, pid := range l.strays {
+		signalProcess(pid, s)
+	}
+}
+
+// gone waits until nothing is left, calling again, if given, before each look. It reports whether that came true in time.
+func (p *process) gone(within time.Duration, again func()) bool {
+	deadline := time.Now().Add(within)
+	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
+		if again != nil {
+			again()
+		}
+		if l := p.left(); !l.group && len(l.strays) == 0 {
+			return true
+		}
+		if !time.Now().Before(deadline) {
+			return false
+		}
+		time.Sleep(pause)
+	}
+}
+
+// exit says how the process ended. It must be over.
+func (p *process) exit() Exit {
+	if p.alive {
+		return Exit{Code: -1, Alive: true, Err: errors.New("a process of it does not go away, even when killed")}
+	}
+	state := p.cmd.ProcessState
+	e := Exit{Code: state.ExitCode()}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		e.Signal = status.Signal().String()
+	}
+	return e
+}
+
+func (p *process) output() Output {
+	return Output{Stdout: p.stdout.String(), Stderr: p.stderr.String()}
+}
+
+// patience is how long a command may take to end after ctx did: nothing for one that was stopped in a storm.
+func patience(ctx context.Context) time.Duration {
+	var s *stopped
+	if errors.As(context.Cause(ctx), &s) && s.storm {
+		return 0
+	}
+	return grace
+}

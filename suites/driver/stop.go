@@ -1,0 +1,9 @@
+package driver
+
+// stopped is why a client was stopped, as the cause of its context's end.
+type stopped struct {
+	why   string // follows the client's name
+	storm bool   // it must end at once
+}
+
+func (s *stopped) Error() string { return s.why }
