@@ -1,0 +1,78 @@
+package driver
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// The defaults of Options.
+const (
+	DefaultStormLimit = 100
+	DefaultEnough     = 5 // one more than the attempts that the strict contract allows
+	DefaultLimit      = time.Minute
+)
+
+// Options say how a scenario is run. The zero value is good for a start.
+type Options struct {
+	Clients  int    // how many clients run side by side; the scenario may want more; default 1
+	Seed     uint64 // of the server's randomness
+	Stub     faultserver.Stub
+	Upstream *url.URL // passes undisturbed requests on; nil: the stub answers them
+
+	Slots  *Slots  // shared by scenarios that run side by side; nil: DefaultSlots for this one alone
+	Canary *Canary // shared likewise; nil: one for this run
+
+	StormLimit int           // requests after which a client is stopped at once; default 100
+	Enough     int           // requests with one method and path that settle the matter: soon after, the client is stopped; default 5, below 0: never
+	Limit      time.Duration // longest time for one client where the scenario has no limit; default 1 minute
+
+	// Progress, if set, is told what happens. Scenarios side by side call it at the same time.
+	Progress func(Event)
+
+	blind bool // no canary: nobody will look at times
+}
+
+// defaults fills in what is not set.
+func (o Options) defaults(s scenarios.Scenario) Options {
+	o.Clients = max(o.Clients, s.Clients, 1)
+	if o.Slots == nil {
+		o.Slots = NewSlots(0)
+	}
+	if o.StormLimit <= 0 {
+		o.StormLimit = DefaultStormLimit
+	}
+	if o.Enough == 0 {
+		o.Enough = DefaultEnough
+	}
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	if s.Limit > 0 {
+		o.Limit = s.Limit
+	}
+	if o.Progress == nil {
+		o.Progress = func(Event) {}
+	}
+	return o
+}
+
+// Event is a piece of progress, for a live display.
+type Event struct {
+	Scenario, Client string
+	Kind             EventKind
+	Requests         int    // of this client so far
+	Text             string // how it ended, to follow its name
+}
+
+// EventKind is what an event tells.
+type EventKind uint8
+
+// The kinds of events. Sent comes at most ten times a second for each client.
+const (
+	Started EventKind = iota
+	Sent
+	Ended
+)

@@ -1,0 +1,68 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// Outcome is what came of one scenario.
+type Outcome struct {
+	Scenario scenarios.Scenario
+	History  journal.History
+	Run      assert.Run
+	Ends     []End // one for each client, in order
+	Took     time.Duration
+	Fired    map[string]uint64 // how often each rule's fault acted
+	Notes    []string          // whole sentences about what a reader of the verdict should know
+}
+
+// End is how one client came to its end.
+type End struct {
+	Client   string
+	URL      string // where it was sent
+	Exit     Exit
+	Stopped  string // why it was stopped, to follow its name; "" if it ended by itself
+	Silent   bool   // it never sent a request
+	Requests int
+	Took     time.Duration
+	Output   Output
+}
+
+// String says how the client ended, to follow its name.
+func (e End) String() string {
+	text := e.Exit.String()
+	if e.Stopped != "" && !e.Exit.Alive {
+		text = e.Stopped
+	}
+	if e.Silent {
+		text += " and never sent a request"
+	}
+	return text
+}
+
+// notes tells what is out of the ordinary.
+func (o *Outcome) notes(serverLog string) []string {
+	var notes []string
+	for _, e := range o.Ends {
+		if e.Stopped == "" && !e.Silent && !e.Exit.Alive {
+			continue
+		}
+		note := e.Client + " " + e.String()
+		if last := e.Output.Last(3); last != "" && (e.Silent || e.Exit.Alive) {
+			note += "; it printed: " + last
+		}
+		notes = append(notes, note)
+	}
+	if o.History.Lost > 0 {
+		notes = append(notes, fmt.Sprintf("the journal lost its %d oldest entries to stay within memory", o.History.Lost))
+	}
+	if serverLog = strings.TrimSpace(serverLog); serverLog != "" {
+		notes = append(notes, "the server reported: "+serverLog)
+	}
+	return notes
+}

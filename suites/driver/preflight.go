@@ -1,0 +1,138 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// preflightStorm is how many requests a client may send to a healthy server before it is taken for one without an end.
+const preflightStorm = 1000
+
+// Trial is what a client does while everything is healthy.
+type Trial struct {
+	Requests []Request // in order of first arrival
+	OneCall  bool      // no method and path came twice: under faults, what comes again is a retry
+	Exit     Exit
+	Output   Output
+	Took     time.Duration
+	Notes    []string // whole sentences about what may surprise
+}
+
+// Request is a method and path that a client asked for.
+type Request struct {
+	Method, Path string
+	Count        int
+}
+
+// SilentError says that a client ended without having sent a request.
+type SilentError struct {
+	Client string
+	URL    string
+	Exit   Exit
+	Output Output
+	Hint   string
+}
+
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("%s %s and never sent a request to %s; %s %s", e.Client, e.Exit, e.URL, e.Hint, printed(e.Output))
+}
+
+// EndlessError says that a client does not end even while everything is healthy.
+type EndlessError struct {
+	Client   string
+	URL      string
+	Why      string // how far it was let, to follow the client's name
+	Requests int
+	Output   Output
+	Hint     string // set if it sent no request
+}
+
+func (e *EndlessError) Error() string {
+	if e.Requests == 0 {
+		return fmt.Sprintf("%s %s; it never sent a request to %s; %s %s", e.Client, e.Why, e.URL, e.Hint, printed(e.Output))
+	}
+	return fmt.Sprintf("%s %s, although every request (%d so far) was answered at once; a client under test must end by itself; %s",
+		e.Client, e.Why, e.Requests, printed(e.Output))
+}
+
+// printed ends an error message with what the client had to say.
+func printed(o Output) string {
+	if last := o.Last(5); last != "" {
+		return "its output: " + last
+	}
+	return "it printed nothing"
+}
+
+// Preflight runs client once against a healthy server, to learn what it does before faults are thrown at it. Errors are a
+// *StartError, a *SilentError, an *EndlessError, or why the server could not run.
+func Preflight(ctx context.Context, client Client, o Options) (*Trial, error) {
+	o.Clients, o.StormLimit, o.Enough, o.blind = 1, preflightStorm, -1, true
+	out, err := Run(ctx, scenarios.Scenario{Name: "preflight"}, client, o)
+	if err != nil {
+		return nil, err
+	}
+	end := out.Ends[0]
+	switch {
+	case end.Exit.Alive:
+		return nil, &EndlessError{client.Name(), end.URL, end.Exit.String(), end.Requests, end.Output, silentHint(client)}
+	case end.Stopped != "":
+		return nil, &EndlessError{client.Name(), end.URL, end.Stopped, end.Requests, end.Output, silentHint(client)}
+	case end.Silent:
+		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, silentHint(client)}
+	}
+	p := &Trial{Requests: requests(out.History.Entries), OneCall: true, Exit: end.Exit, Output: end.Output, Took: end.Took}
+	for _, r := range p.Requests {
+		p.OneCall = p.OneCall && r.Count == 1
+	}
+	p.Notes = trialNotes(client.Name(), end, out.History.Entries)
+	return p, nil
+}
+
+// silentHint guesses why nothing arrived.
+func silentHint(client Client) string {
+	c, ok := client.(*command)
+	switch {
+	case !ok:
+		return "does it use the url that it is given?"
+	case strings.Contains(strings.Join(c.argv, " "), placeholder), strings.Contains(strings.Join(c.argv, " "), "RETRYGATE_URL"):
+		return "does it reach that address?"
+	default:
+		return "is " + placeholder + " in the command?"
+	}
+}
+
+// requests counts entries by method and path.
+func requests(entries []journal.Entry) []Request {
+	var list []Request
+	index := map[[2]string]int{}
+	for _, e := range entries {
+		key := [2]string{e.Method, e.Path}
+		i, ok := index[key]
+		if !ok {
+			i = len(list)
+			index[key], list = i, append(list, Request{Method: e.Method, Path: e.Path})
+		}
+		list[i].Count++
+	}
+	return list
+}
+
+// trialNotes tells what should not be while everything is healthy.
+func trialNotes(name string, end End, entries []journal.Entry) []string {
+	var notes []string
+	if end.Exit.err() != nil {
+		notes = append(notes, fmt.Sprintf("%s %s although nothing was disturbed; %s", name, end.Exit, printed(end.Output)))
+	}
+	for _, e := range entries {
+		if e.Status >= 400 {
+			notes = append(notes, fmt.Sprintf("%s %s was answered %d although nothing was disturbed", e.Method, e.Path, e.Status))
+			break
+		}
+	}
+	return notes
+}

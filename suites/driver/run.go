@@ -1,0 +1,191 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// settleTime is how long exchanges may take to notice that their client is gone.
+const settleTime = time.Second
+
+// Run puts client through one scenario: a server of its own, an address for each of the clients, all of them side by side,
+// watched and stopped where they would go on for ever. It returns when all have ended. The error says why there is nothing
+// to judge: the plan or the client cannot be started, or ctx has ended.
+func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*Outcome, error) {
+	o = o.defaults(s)
+	if c, ok := client.(checker); ok {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+	}
+	release, err := o.Slots.acquire(ctx, o.Clients)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if o.Canary == nil && !o.blind {
+		if o.Canary, err = StartCanary(); err != nil {
+			return nil, err
+		}
+		defer o.Canary.Stop()
+	}
+	r := &run{scenario: s, client: client, options: o}
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	defer r.server.Close()
+	r.start(ctx)
+	r.follow()
+	if err := r.failed(ctx); err != nil {
+		return nil, err
+	}
+	return r.outcome(ctx), nil
+}
+
+// run is one scenario while it runs.
+type run struct {
+	scenario scenarios.Scenario
+	client   Client
+	options  Options
+
+	server  *faultserver.Server
+	log     tail // what the server complains about
+	targets []Target
+	watch   watch
+	began   time.Time
+	ends    []End
+	ended   chan int // clients that have ended, by index
+}
+
+// open starts the server, with an address for each client.
+func (r *run) open() error {
+	options := []faultserver.Option{
+		faultserver.WithSeed(r.options.Seed), faultserver.WithStub(r.options.Stub),
+		faultserver.WithErrorLog(log.New(&r.log, "", 0)),
+	}
+	if r.options.Upstream != nil {
+		options = append(options, faultserver.WithUpstream(r.options.Upstream))
+	}
+	r.server = faultserver.New(options...)
+	err := r.server.Use(r.scenario.Plan())
+	for i := 0; i < r.options.Clients && err == nil; i++ {
+		t := Target{Scenario: r.scenario.Name, Number: i + 1}
+		t.URL, err = r.server.Listen("127.0.0.1:0", t.Client())
+		r.targets = append(r.targets, t)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("scenario %s: %w", r.scenario.Name, err), r.server.Close())
+	}
+	return nil
+}
+
+// start starts all clients together.
+func (r *run) start(ctx context.Context) {
+	r.began = time.Now()
+	r.ends = make([]End, len(r.targets))
+	r.ended = make(chan int, len(r.targets))
+	r.watch = watch{options: &r.options, journal: r.server.Journal(), clients: map[string]*watched{}, tell: r.tell}
+	for i, t := range r.targets {
+		ctx, stop := context.WithCancelCause(ctx)
+		ctx, free := context.WithTimeoutCause(ctx, r.options.Limit,
+			&stopped{why: fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds())})
+		r.watch.clients[t.Client()] = &watched{name: t.Client(), began: r.began, stop: stop, routes: map[string]int{}}
+		r.tell(Event{Client: t.Client(), Kind: Started})
+		go func() {
+			defer stop(nil)
+			defer free()
+			exit, output := runClient(ctx, r.client, t)
+			r.ends[i] = End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(r.began), Output: output}
+			var why *stopped
+			if errors.As(context.Cause(ctx), &why) {
+				r.ends[i].Stopped = why.why
+			}
+			r.ended <- i
+		}()
+	}
+}
+
+// follow watches the clients until all have ended.
+func (r *run) follow() {
+	for running := len(r.targets); running > 0; {
+		changed := r.server.Journal().Changed()
+		timer := time.NewTimer(r.watch.look(time.Now()))
+		select {
+		case i := <-r.ended:
+			running--
+			r.end(i)
+		case <-timer.C:
+		case <-changed:
+			time.Sleep(lookEvery) // requests that rush in are looked at together
+		}
+		timer.Stop()
+	}
+}
+
+// end notes that a client has ended, with the requests that were seen of it until then.
+func (r *run) end(i int) {
+	r.watch.look(time.Now())
+	c := r.watch.clients[r.ends[i].Client]
+	c.over = true
+	r.ends[i].Requests, r.ends[i].Silent = c.requests, c.requests == 0
+	r.tell(Event{Client: c.name, Kind: Ended, Requests: c.requests, Text: r.ends[i].String()})
+}
+
+func (r *run) tell(e Event) {
+	e.Scenario = r.scenario.Name
+	r.options.Progress(e)
+}
+
+// failed returns why there is nothing to judge.
+func (r *run) failed(ctx context.Context) error {
+	for _, e := range r.ends {
+		var s *StartError
+		if errors.As(e.Exit.Err, &s) {
+			return s
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// outcome collects everything, once the exchanges have noticed that nobody is there any more.
+func (r *run) outcome(ctx context.Context) *Outcome {
+	j := r.server.Journal()
+	settle(j, settleTime)
+	o := &Outcome{
+		Scenario: r.scenario, History: j.History(), Ends: r.ends, Took: time.Since(r.began), Fired: r.server.Fired(),
+	}
+	o.Run = assert.Run{Began: o.History.Began, Lost: o.History.Lost, Until: o.History.Until, Ended: true}
+	for _, e := range r.ends {
+		o.Run.Ended = o.Run.Ended && !e.Exit.Alive
+	}
+	if r.options.Canary != nil {
+		o.Run.Noise = r.options.Canary.Noise(ctx, j.Began(), o.History.Until)
+	}
+	o.Notes = o.notes(r.log.String())
+	return o
+}
+
+// settle waits until no exchange is going on, for so long at most.
+func settle(j *journal.Journal, within time.Duration) {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		changed := j.Changed()
+		if j.Pending() == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return
+		}
+	}
+}

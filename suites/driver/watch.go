@@ -1,0 +1,113 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+const (
+	enoughFor = 2 * time.Second        // how long a client may go on after it has sent enough
+	lookEvery = 5 * time.Millisecond   // at most, while requests rush in
+	tellEvery = 100 * time.Millisecond // of progress, for each client
+)
+
+// watched is a client that runs, and what was seen of it.
+type watched struct {
+	name  string
+	began time.Time
+	stop  context.CancelCauseFunc
+
+	requests int
+	routes   map[string]int // requests by method and path
+	busiest  string         // the route that was the first to have enough
+	enough   time.Time      // since when; zero: not yet
+
+	told     int // requests in the latest progress
+	toldTime time.Time
+	stopped  *stopped
+	over     bool
+}
+
+// see counts one request.
+func (w *watched) see(e *journal.Entry, enough int, now time.Time) {
+	w.requests++
+	route := e.Method + " " + e.Path
+	if len(w.routes) < maxRoutes {
+		w.routes[route]++
+	}
+	if w.enough.IsZero() && enough > 0 && w.routes[route] >= enough {
+		w.busiest, w.enough = route, now
+	}
+}
+
+// maxRoutes bounds what is counted of a client that never asks for the same thing twice.
+const maxRoutes = 1000
+
+// judge says why the client must be stopped now, nil if it need not. Else next is how long it may go on as it is.
+func (w *watched) judge(o *Options, now time.Time) (why *stopped, next time.Duration) {
+	switch left := enoughFor - now.Sub(w.enough); {
+	case w.requests > o.StormLimit:
+		return &stopped{
+			why:   fmt.Sprintf("was stopped after %d requests in %.2f s: it would have gone on", w.requests, now.Sub(w.began).Seconds()),
+			storm: true,
+		}, 0
+	case w.enough.IsZero():
+		return nil, time.Hour
+	case left > 0:
+		return nil, left
+	default:
+		return &stopped{why: fmt.Sprintf("was stopped after %d requests for %s: that settles how it retries", w.routes[w.busiest], w.busiest)}, 0
+	}
+}
+
+// watch follows the journal for all clients of a scenario.
+type watch struct {
+	options *Options
+	journal *journal.Journal
+	clients map[string]*watched
+	seen    uint64
+	tell    func(Event)
+}
+
+// look reads what is new, stops the clients that must be, and returns after how long it must look again even if nothing
+// arrives.
+func (w *watch) look(now time.Time) (next time.Duration) {
+	for _, e := range w.journal.After(w.seen) {
+		w.seen = e.Seq
+		if c := w.clients[e.Client]; c != nil {
+			c.see(&e, w.options.Enough, now)
+		}
+	}
+	next = time.Hour
+	for _, c := range w.clients {
+		if c.over {
+			continue
+		}
+		if c.stopped == nil {
+			why, wait := c.judge(w.options, now)
+			if why != nil {
+				c.stopped = why
+				c.stop(why)
+			}
+			next = min(next, max(wait, lookEvery))
+		}
+		next = min(next, w.progress(c, now))
+	}
+	return next
+}
+
+// progress tells of new requests, and returns when there is more to tell.
+func (w *watch) progress(c *watched, now time.Time) time.Duration {
+	if c.requests == c.told {
+		return time.Hour
+	}
+	if left := tellEvery - now.Sub(c.toldTime); left > 0 {
+		return left
+	}
+	c.told, c.toldTime = c.requests, now
+	w.tell(Event{Client: c.name, Kind: Sent, Requests: c.requests})
+	return time.Hour
+}

@@ -1,0 +1,63 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+func TestJudgeOfARunningClient(t *testing.T) {
+	options := &Options{StormLimit: 10, Enough: 3}
+	for _, c := range []struct {
+		name   string
+		paths  string // one letter a request, a second apart
+		after  time.Duration
+		reason string // "" if it may go on
+		next   time.Duration
+	}{
+		{"nothing yet", "", 0, "", time.Hour},
+		{"few", "aa", time.Minute, "", time.Hour},
+		{"just enough", "aaa", 0, "", enoughFor},
+		{"enough for a while", "aaa", 1500 * time.Millisecond, "", 500 * time.Millisecond},
+		{"enough for long", "aaa", enoughFor, "was stopped after 3 requests for GET /a", 0},
+		{"more since", "aaaa", enoughFor, "was stopped after 4 requests for GET /a", 0},
+		{"many paths", "abcabc", time.Minute, "", time.Hour},
+		{"storm limit", "abcdefghij", time.Minute, "", time.Hour},
+		{"storm", "abcdefghijk", 0, "was stopped after 11 requests in 10.00 s: it would have gone on", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			w := &watched{began: now, routes: map[string]int{}}
+			for i, p := range c.paths {
+				if i > 0 {
+					now = now.Add(time.Second)
+				}
+				w.see(&journal.Entry{Method: "GET", Path: "/" + string(p)}, options.Enough, now)
+			}
+			if !w.enough.IsZero() && c.name == "more since" {
+				now = w.enough
+			}
+			why, next := w.judge(options, now.Add(c.after))
+			switch {
+			case c.reason == "" && (why != nil || next != c.next):
+				t.Errorf("got %v, next look in %v, want %v", why, next, c.next)
+			case c.reason != "" && (why == nil || !strings.HasPrefix(why.Error(), c.reason)):
+				t.Errorf("got %v, want %s", why, c.reason)
+			case why != nil && why.storm != strings.Contains(c.reason, "gone on"):
+				t.Errorf("storm %v: %v", why.storm, why)
+			}
+		})
+	}
+}
+
+func TestEnoughCanBeSwitchedOff(t *testing.T) {
+	w := &watched{routes: map[string]int{}}
+	for range 50 {
+		w.see(&journal.Entry{}, -1, time.Unix(1, 0))
+	}
+	if why, _ := w.judge(&Options{StormLimit: 100, Enough: -1}, time.Unix(1000, 0)); why != nil {
+		t.Error(why)
+	}
+}
