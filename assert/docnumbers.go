@@ -3,6 +3,7 @@ package assert
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // docNumbers writes the agreed numbers in sentences, only those that the contract has.
@@ -15,7 +16,7 @@ func (c *Contract) docNumbers(b *strings.Builder) {
 	}
 	add(c.Attempts.sentence())
 	add(c.Backoff.sentence(c.Attempts.Max))
-	add(c.RetryAfter.sentence())
+	add(c.RetryAfter.sentence(c.Attempts.Within))
 	add(c.Idempotency.sentence())
 	add(c.Limits.sentence())
 	b.WriteString("## The numbers\n\n")
@@ -103,7 +104,7 @@ func (j Jitter) sentence() string {
 	}
 }
 
-func (r RetryAfter) sentence() string {
+func (r RetryAfter) sentence(within time.Duration) string {
 	if r.Max <= 0 {
 		return ""
 	}
@@ -111,7 +112,11 @@ func (r RetryAfter) sentence() string {
 		GiveUp: "the client gives up", WaitMax: "the client waits that long and tries again",
 		EitherWay: "the client gives up, or waits that long at least",
 	}[r.Longer]
-	return fmt.Sprintf("`Retry-After` is obeyed up to **%s**; when asked to wait longer, %s.", spoken(r.Max), longer)
+	text := fmt.Sprintf("`Retry-After` is obeyed up to **%s**; when asked to wait longer, %s.", spoken(r.Max), longer)
+	if within > 0 && within < r.Max {
+		text += fmt.Sprintf(" A wait that does not fit into the call's %s ends the call.", spoken(within))
+	}
+	return text
 }
 
 func (i Idempotency) sentence() string {

@@ -2,6 +2,7 @@ package assert_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -142,4 +143,52 @@ func TestCallsSortAndKeepTheirInput(t *testing.T) {
 	if !slices.Equal(entries, before) {
 		t.Error("the entries of the caller were reordered")
 	}
+}
+
+// Whatever arrives, every entry belongs to one call, and attempts stay in order.
+func TestCallsKeepEveryEntry(t *testing.T) {
+	for seed := range uint64(200) {
+		entries := randomHistory(rand.New(rand.NewPCG(seed, 1)))
+		for _, key := range []assert.Key{{}, {OneCall: true}, {Horizon: 50 * ms}} {
+			seen := map[uint64]int{}
+			for _, c := range assert.Calls(entries, key) {
+				if !slices.IsSortedFunc(c.Attempts, func(a, b journal.Entry) int { return int(a.At - b.At) }) {
+					t.Fatalf("seed %d: attempts out of order: %s", seed, seqs(c.Attempts))
+				}
+				if len(c.Attempts) == 0 {
+					t.Fatalf("seed %d: a call without attempts", seed)
+				}
+				for _, e := range append(slices.Clone(c.Attempts), c.Resent...) {
+					seen[e.Seq]++
+				}
+			}
+			for _, e := range entries {
+				if seen[e.Seq] != 1 {
+					t.Fatalf("seed %d: entry %d is in %d calls", seed, e.Seq, seen[e.Seq])
+				}
+			}
+		}
+	}
+}
+
+func randomHistory(r *rand.Rand) []journal.Entry {
+	statuses := []int{0, 200, 307, 400, 401, 429, 503}
+	b := history.New()
+	for range 300 {
+		b.Client(fmt.Sprint(r.IntN(3))).Body(fmt.Sprint(r.IntN(2))).Conn(uint64(r.IntN(20)))
+		b.Key([]string{"", "", "k"}[r.IntN(3)]).Call([]string{"", "", "c"}[r.IntN(3)])
+		at, took := time.Duration(r.IntN(20_000))*ms, time.Duration(r.IntN(80))*ms
+		b.Attempt(at, took, statuses[r.IntN(len(statuses))]).With(func(e *journal.Entry) {
+			switch r.IntN(6) {
+			case 0:
+				e.Gone = at + took/2
+			case 1:
+				e.Open = true
+			default:
+				e.Cut = e.Status == 0
+			}
+			e.BodyWhole = r.IntN(10) > 0
+		})
+	}
+	return b.Entries()
 }

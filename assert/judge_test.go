@@ -63,7 +63,9 @@ func TestClausesSectionSaysWhereAndWhat(t *testing.T) {
 		{"unknown level", "clauses:\n  retry-cap: {level: high}\n", `c.yaml:2:22: unknown level "high"; known: advisory, minor, major, critical`},
 		{"neither", "clauses:\n  retry-cap: never\n", `c.yaml:2:14: retry-cap: want off, on, or a mapping such as {level: major}`},
 		{"not switched on", "attempts: {max: 1}\nclauses:\n  retries-transient: {share: 0.5}\n",
-			`c.yaml:3:22: retries-transient has parameters, but no section of this contract switches it on`},
+			`c.yaml:3:22: retries-transient is set here, but nothing in this contract switches it on`},
+		{"on alone does not switch it on", "attempts: {max: 1}\nclauses:\n  retries-transient: on\n",
+			`c.yaml:3:22: retries-transient is set here, but nothing in this contract switches it on`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := assert.LoadContract("c.yaml", []byte(test.text))

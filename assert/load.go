@@ -2,17 +2,23 @@ package assert
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
-// LoadContract reads a contract file. What it leaves out comes from its profile (default strict). The error names file,
-// line and column of every mistake; file is only used for that. Contradictions are no errors: see Lint.
+// LoadContract reads a contract file. What it leaves out comes from its profile (default strict), its name from the file.
+// The error names file, line and column of every mistake. Contradictions are no errors: see Lint.
 func LoadContract(file string, data []byte) (*Contract, error) {
 	var l loader
 	if err := strict.Decode(file, data, &l); err != nil {
 		return nil, err
+	}
+	if l.contract.Name == "" {
+		base := filepath.Base(file)
+		l.contract.Name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
 	return l.contract, nil
 }
@@ -66,24 +72,22 @@ func (c *Contract) read(n strict.Node) {
 	c.readParameters(n)
 }
 
-// readParameters decodes the parameters of clauses once, so that mistakes in them are found with the others.
+// readParameters decodes the parameters of clauses once, so that mistakes in them are found with the others. A setting
+// for a clause that does not apply would have no effect, and nobody would notice.
 func (c *Contract) readParameters(n strict.Node) {
 	finished := c.finished()
 	section := n.At("clauses")
 	for _, id := range slices.Sorted(maps.Keys(c.Clauses)) {
-		setting := c.Clauses[id]
-		if _, here := section.Field(id); !here || len(setting.params) == 0 {
-			continue
-		}
+		place, here := section.Field(id)
 		kind, err := Kinds.Get(id)
-		if err != nil {
+		if !here || err != nil || c.Clauses[id].Off {
 			continue
 		}
 		clause := kind.New(finished)
 		if clause == nil {
-			section.At(id).Fail("%s has parameters, but no section of this contract switches it on", id)
+			place.Fail("%s is set here, but nothing in this contract switches it on", id)
 			continue
 		}
-		setting.apply(clause)
+		c.Clauses[id].apply(clause)
 	}
 }

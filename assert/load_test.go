@@ -27,6 +27,10 @@ func TestLoadTakesTheRestFromTheProfile(t *testing.T) {
 		t.Errorf("a contract that says nothing differs from its profile: %+v", c)
 	}
 
+	if c = load(t, "profile: strict\n"); c.Name != "c" {
+		t.Errorf("without a name: %q, want the file's", c.Name)
+	}
+
 	c = load(t, "attempts: {max: 7}\nbackoff: {max: 9s}\n")
 	if c.Attempts != (assert.Attempts{Max: 7, Within: strict.Attempts.Within}) {
 		t.Errorf("attempts %+v: only max was written", c.Attempts)

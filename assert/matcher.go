@@ -11,6 +11,7 @@ import (
 type Matcher struct {
 	clause Clause
 	key    Key
+	ended  bool
 	calls  []Call
 	result Result
 }
@@ -22,8 +23,13 @@ type Matcher struct {
 // It takes a journal.Source, a journal.History, []journal.Entry or []Call.
 func Keep(c Clause) *Matcher { return &Matcher{clause: c} }
 
-// By sets how requests are grouped into calls. It has no effect on []Call, which are grouped already.
+// By sets how requests are grouped into calls, and with Key.Run how they were watched. It has no effect on []Call, which
+// are grouped already.
 func (m *Matcher) By(k Key) *Matcher { m.key = k; return m }
+
+// Ended says that the client has returned, so that no attempt can follow. Without it a claim of absence (no retry, no more
+// than so many) needs a history that goes on in silence for a while.
+func (m *Matcher) Ended() *Matcher { m.ended = true; return m }
 
 // Match judges actual. It returns an error unless the clause was kept or broken.
 func (m *Matcher) Match(actual any) (bool, error) {
@@ -50,7 +56,7 @@ func (m *Matcher) group(actual any) ([]Call, error) {
 	case []Call:
 		return a, nil
 	case []journal.Entry:
-		return Calls(a, m.key), nil
+		return m.entries(a, watched(a)), nil
 	case journal.History:
 		return m.history(a), nil
 	case *journal.History:
@@ -60,18 +66,25 @@ func (m *Matcher) group(actual any) ([]Call, error) {
 	case historian:
 		return m.history(a.History()), nil
 	case journal.Source:
-		return Calls(a.Entries(), m.key), nil
+		entries := a.Entries()
+		return m.entries(entries, watched(entries)), nil
 	}
 	return nil, fmt.Errorf("assert: Keep(%s) wants a journal.Source, journal.History, []journal.Entry or []assert.Call, not %T",
 		m.clause.ID(), actual)
 }
 
 func (m *Matcher) history(h journal.History) []Call {
+	return m.entries(h.Entries, &Run{Began: h.Began, Lost: h.Lost, Until: h.Until})
+}
+
+// entries groups with what is known about the run, unless By said more.
+func (m *Matcher) entries(entries []journal.Entry, run *Run) []Call {
 	key := m.key
 	if key.Run == nil {
-		key.Run = &Run{Began: h.Began, Lost: h.Lost, Until: h.Until}
+		run.Ended = m.ended
+		key.Run = run
 	}
-	return Calls(h.Entries, key)
+	return Calls(entries, key)
 }
 
 // MatchMayChangeInTheFuture tells Eventually and Consistently when to stop: what came too early or too often stays so.

@@ -144,3 +144,19 @@ func TestFailureTextOfAStormIsShort(t *testing.T) {
 		t.Errorf("%d lines:\n%s", lines, text)
 	}
 }
+
+func TestMatcherKnowsWhenAClientEnded(t *testing.T) {
+	entries := history.New().Attempt(0, ms, 400).Entries()
+	if _, err := assert.Keep(assert.NoRetry4xx{}).Match(entries); err == nil || !strings.Contains(err.Error(), "is inconclusive") {
+		t.Errorf("a client that may still retry: %v", err)
+	}
+	for name, actual := range map[string]any{"entries": entries, "source": source(entries), "history": journal.History{Entries: entries}} {
+		if kept, err := assert.Keep(assert.NoRetry4xx{}).Ended().Match(actual); !kept || err != nil {
+			t.Errorf("%s of a client that has returned: %v, %v", name, kept, err)
+		}
+	}
+	lossy := journal.History{Entries: entries, Lost: 1}
+	if _, err := assert.Keep(assert.NoRetry4xx{}).Ended().Match(lossy); err == nil {
+		t.Error("that the client ended does not bring back what the journal lost")
+	}
+}
