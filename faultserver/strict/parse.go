@@ -87,7 +87,7 @@ func (d *decoder) syntax(tk *token.Token, message string) {
 		}
 	}
 	message, _, _ = strings.Cut(message, ". ") // the rest tells of the library's inner life
-	message = strings.ReplaceAll(clip(message), "\n", " ")
+	message = strings.NewReplacer("\n", " ", "\t", `\t`).Replace(clip(message))
 	d.fail(max(1, tk.Position.Line), max(1, tk.Position.Column), tk.Value, "not valid YAML: %s%s", message, hint)
 }
 

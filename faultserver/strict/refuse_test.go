@@ -24,7 +24,7 @@ func TestPlainYAMLOnly(t *testing.T) {
 		"after the end":       {"name: x\n...\nname: y", "f.yaml:2:1: the document ends here, but more follows; a file holds one"},
 		"directive":           {"%YAML 1.2\n---\nname: x", "f.yaml:1:1: directives (%) are refused (quote it if text was meant)"},
 		"mapping as key":      {"{{a: b}: c}", "f.yaml:1:8: not valid YAML: found an invalid key for this map"},
-		"tab":                 {"waits:\n\tfirst: 1s", "f.yaml:2:1: not valid YAML: found character '\t' that cannot start any token; a tab stands in the indentation; YAML takes spaces only"},
+		"tab":                 {"waits:\n\tfirst: 1s", "f.yaml:2:1: not valid YAML: found character '\\t' that cannot start any token; a tab stands in the indentation; YAML takes spaces only"},
 		"tab after spaces":    {"waits:\n \tfirst: 1s", "f.yaml:2:2: a tab stands in the indentation; YAML takes spaces only"},
 		"not UTF-8":           {"name: x\nsummary: \xff", "f.yaml:2:10: not UTF-8 text; save the file as UTF-8"},
 		"NUL":                 {"name: a\x00b", `f.yaml:1:8: a control character (\x00) stands here; write it as an escape in double quotes`},
