@@ -111,6 +111,8 @@ func TestDecodeReads(t *testing.T) {
 		"block scalar":        {"name: |\n  a\n\n  b\nsummary: >\n  c\n  d\n", rich{base: base{Name: "a\n\nb\n", Summary: "c d\n"}}},
 		"block scalar, tab":   {"name: |\n  a\n  \tb\n", rich{base: base{Name: "a\n\tb\n"}}},
 		"JSON":                {"{\"name\": \"x\\u00e9\\n\", \"list\": [1, 2],\n\t\"on\": false}", rich{base: base{Name: "xé\n"}, List: []int{1, 2}}},
+		"tight JSON":          {`{"name":"x","list":[1],"waits":{"max":"1s"}}`, rich{base: base{Name: "x"}, List: []int{1}, Waits: waits{Max: time.Second}}},
+		"no line at the end":  {"name: >\n  a\n  b", rich{base: base{Name: "a b\n"}}},
 		"CRLF":                {"name: x\r\nsummary: y\r\n", rich{base: base{Name: "x", Summary: "y"}}},
 		"byte order mark":     {"\ufeffname: x", rich{base: base{Name: "x"}}},
 		"document markers":    {"# c\n---\nname: x\n...\n", rich{base: base{Name: "x"}}},

@@ -117,6 +117,9 @@ func (d *decoder) convert(n ast.Node) *tree {
 		}
 	case *ast.NullNode:
 		t.kind = Null
+		if n.Token.Type == token.NullType {
+			t.text = n.Token.Value // a key may be called null
+		}
 	case ast.ScalarNode:
 		t.text = n.GetToken().Value
 		t.kind = plainKind(t.text)

@@ -42,7 +42,8 @@ func readable(d *decoder, data []byte) (string, bool) {
 			return "", false
 		}
 	}
-	return string(data), true
+	// Without a line end the library folds the last line of a block scalar wrongly.
+	return string(data) + "\n", true
 }
 
 // unreadable finds the first character of a line that a file may not hold; column 0 if there is none.

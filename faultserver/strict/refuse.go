@@ -29,6 +29,8 @@ func plainOnly(d *decoder, all token.Tokens, text string) bool {
 			return false // what follows reads differently with it
 		case token.MappingKeyType:
 			why = "complex keys (?) are refused: write key: value"
+		case token.MappingValueType:
+			why = oddColon(tk, flow > 0)
 		case token.DocumentHeaderType:
 			if started {
 				why = "a second document begins here; a file holds one"
@@ -52,6 +54,21 @@ func plainOnly(d *decoder, all token.Tokens, text string) bool {
 		started = started || tk.Type != token.CommentType
 	}
 	return len(d.errors) == before
+}
+
+// oddColon tells what is wrong with a colon that the library lets pass: one that does not stand behind its key, and one
+// that runs into the value, which YAML reads as part of the key.
+func oddColon(tk *token.Token, inFlow bool) string {
+	key, value := tk.Prev, tk.Next
+	switch {
+	case key == nil || !inFlow && key.Position.Line != tk.Position.Line:
+		return "a colon without a key before it on its line"
+	case key.Type == token.SingleQuoteType || key.Type == token.DoubleQuoteType || value == nil:
+		return ""
+	case value.Position.Line == tk.Position.Line && value.Position.Column == tk.Position.Column+1:
+		return "write a space after the colon (quote the whole if text was meant)"
+	}
+	return ""
 }
 
 // tabbed reports whether the token's line is indented with a tab. The library takes some of those for no indentation at
