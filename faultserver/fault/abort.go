@@ -1,0 +1,69 @@
+package fault
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// drain reads the rest of the request. A server fails after it took a request, not while it comes in; and a connection
+// that is closed over unread bytes is reset by the kernel, whatever the fault meant to do.
+func drain(r *http.Request) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+}
+
+// wait sleeps for d, never less, and reports false when the context ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// abort ends the exchange without the rest of the answer: net/http closes an HTTP/1 connection without last chunk and
+// resets an HTTP/2 stream. It does not return.
+func abort() { panic(http.ErrAbortHandler) }
+
+// takeOver gives the exchange's connection away from net/http. Where there is none to give, on HTTP/2, it aborts.
+func takeOver(w http.ResponseWriter) net.Conn {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		abort()
+	}
+	return conn
+}
+
+// hangUp closes the connection in good order (FIN): the client reads the end of the stream.
+func hangUp(w http.ResponseWriter) { _ = takeOver(w).Close() }
+
+// breakConnection resets the connection (RST): the client reads "connection reset by peer".
+func breakConnection(w http.ResponseWriter) {
+	conn := takeOver(w)
+	under := underTLS(conn)
+	if c, ok := under.(interface{ SetLinger(seconds int) error }); ok {
+		_ = c.SetLinger(0)
+	}
+	_ = under.Close() // of the TLS connection, Close would say goodbye first
+}
+
+// underTLS is the connection that carries conn's bytes: linger is a setting of TCP, which TLS hides.
+func underTLS(conn net.Conn) net.Conn {
+	for {
+		outer, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			return conn
+		}
+		conn = outer.NetConn()
+	}
+}

@@ -1,0 +1,157 @@
+package fault
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/registry"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+func init() {
+	register(Kind{
+		Name:    "latency",
+		Summary: "delays the answer by a fixed or random time, before or after the upstream is asked",
+		Example: "{latency: {lognormal: {median: 200ms, sigma: 0.5}, max: 5s}}",
+		New:     func() Fault { return &Latency{} },
+	})
+}
+
+// Latency delays an exchange, never by less than it says. At most one distribution is set; with none, the delay is Fixed,
+// and without that one second.
+type Latency struct {
+	Fixed     time.Duration `yaml:"fixed"`
+	Uniform   *Uniform      `yaml:"uniform"`
+	Normal    *Normal       `yaml:"normal"`
+	Lognormal *Lognormal    `yaml:"lognormal"`
+	Pareto    *Pareto       `yaml:"pareto"`
+
+	Max time.Duration `yaml:"max"` // no delay is longer; 0: no bound
+	At  Moment        `yaml:"at"`  // default before
+}
+
+// Moment says whether a delay comes before the upstream is asked or after.
+type Moment string
+
+// Before delays the request, After the first byte of the answer: the work is done by then.
+const (
+	Before Moment = "before"
+	After  Moment = "after"
+)
+
+var moments = []string{string(Before), string(After)}
+
+// UnmarshalText reads the word that plans use.
+func (m *Moment) UnmarshalText(text []byte) error {
+	for _, known := range moments {
+		if known == string(text) {
+			*m = Moment(known)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown moment %q%s", text, registry.Suggest(string(text), moments))
+}
+
+// JSONSchema lists the words.
+func (Moment) JSONSchema() map[string]any { return map[string]any{"enum": moments} }
+
+// Inject delays next. The delay ends when the client leaves, and then next is not asked any more.
+func (l *Latency) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	d := l.delay(w)
+	if l.At != After {
+		if !wait(r.Context(), d) {
+			abort()
+		}
+		next.ServeHTTP(w, r)
+		return
+	}
+	late := &late{ResponseWriter: w, r: r, delay: d}
+	next.ServeHTTP(late, r)
+	late.hold() // the head of an answer without a body is sent when the handler returns
+}
+
+// delay draws how long this exchange is delayed.
+func (l *Latency) delay(w http.ResponseWriter) time.Duration {
+	d := l.Fixed
+	if by := l.distribution(); by != nil {
+		d = by.draw(draw(w))
+	} else if d == 0 {
+		d = time.Second
+	}
+	if l.Max > 0 {
+		d = min(d, l.Max)
+	}
+	return d
+}
+
+func (l *Latency) distribution() distribution {
+	switch {
+	case l.Uniform != nil:
+		return l.Uniform
+	case l.Normal != nil:
+		return l.Normal
+	case l.Lognormal != nil:
+		return l.Lognormal
+	case l.Pareto != nil:
+		return l.Pareto
+	}
+	return nil
+}
+
+// Validate checks that a mapping has exactly one distribution and that no time is negative.
+func (l *Latency) Validate(n strict.Node) {
+	if strict.ExactlyOne(n, "fixed", "uniform", "normal", "lognormal", "pareto") == "fixed" {
+		strict.Above(n, "fixed", l.Fixed, 0)
+	}
+	if _, ok := n.Field("max"); ok {
+		strict.Above(n, "max", l.Max, 0)
+	}
+}
+
+// late holds the first byte of an answer back.
+type late struct {
+	http.ResponseWriter
+	r     *http.Request
+	delay time.Duration
+	held  bool
+}
+
+// hold waits once. When the client leaves meanwhile there is nobody to answer.
+func (l *late) hold() {
+	if l.held {
+		return
+	}
+	l.held = true
+	if !wait(l.r.Context(), l.delay) {
+		abort()
+	}
+}
+
+// Unwrap gives http.ResponseController the way to what late does not do itself.
+func (l *late) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+func (l *late) WriteHeader(code int) {
+	if code >= 200 {
+		l.hold()
+	}
+	l.ResponseWriter.WriteHeader(code)
+}
+
+func (l *late) Write(p []byte) (int, error) {
+	l.hold()
+	return l.ResponseWriter.Write(p)
+}
+
+func (l *late) FlushError() error {
+	l.hold()
+	return http.NewResponseController(l.ResponseWriter).Flush()
+}
+
+// Hijack waits too: a connection that is to break after a delay must not break before.
+func (l *late) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	l.hold()
+	return http.NewResponseController(l.ResponseWriter).Hijack()
+}
