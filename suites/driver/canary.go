@@ -20,15 +20,11 @@ const (
 
 // Canary is the harness's own client: it sleeps 50 ms, sends a request over a kept connection on loopback, and starts
 // over. How late its requests arrive is how far the machine itself bends time. One canary serves any number of scenarios
-// that run side by side.
+// that run side by side, and lives only while there are any.
 type Canary struct {
-	url    string
-	server *http.Server
-	client *http.Client
-	cancel context.CancelFunc
-	done   chan struct{}
-
 	mu      sync.Mutex
+	users   int
+	nest    *nest
 	arrived time.Time // of the latest request
 	samples []sample  // in order of arrival
 	changed chan struct{}
@@ -40,34 +36,68 @@ type sample struct {
 	late       time.Duration
 }
 
-// StartCanary starts a canary. Stop it in the end.
-func StartCanary() (*Canary, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("canary: %w", err)
+// NewCanary makes a canary for the runs whose Options have it.
+func NewCanary() *Canary { return &Canary{changed: make(chan struct{})} }
+
+// join starts the canary unless it lives. After the last leave it is gone; what it saw stays.
+func (c *Canary) join() (leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.users == 0 {
+		if c.nest, err = newNest(c); err != nil {
+			return nil, fmt.Errorf("canary: %w", err)
+		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c := &Canary{
-		url:     "http://" + l.Addr().String(),
-		client:  &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: time.Minute},
-		cancel:  cancel,
-		done:    make(chan struct{}),
-		changed: make(chan struct{}),
-	}
-	c.server = &http.Server{Handler: http.HandlerFunc(c.answer), ReadHeaderTimeout: time.Minute}
-	served := make(chan struct{})
-	go func() { defer close(served); c.server.Serve(l) }()
-	first := c.ping(ctx) // opens the connection, which takes its own time
-	go func() { defer close(c.done); c.live(ctx, first); <-served }()
-	return c, nil
+	c.users++
+	return sync.OnceFunc(c.leave), nil
 }
 
-// Stop ends the canary. What it saw can still be asked for.
-func (c *Canary) Stop() {
-	c.cancel()
-	c.server.Close()
-	c.client.CloseIdleConnections()
-	<-c.done
+func (c *Canary) leave() {
+	c.mu.Lock()
+	c.users--
+	left := c.nest
+	if c.users > 0 {
+		left = nil
+	}
+	c.mu.Unlock()
+	if left != nil {
+		left.close()
+	}
+}
+
+// nest is what a living canary is made of.
+type nest struct {
+	url    string
+	server *http.Server
+	client *http.Client
+	cancel context.CancelFunc
+	all    sync.WaitGroup
+}
+
+func newNest(c *Canary) (*nest, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n := &nest{
+		url:    "http://" + l.Addr().String(),
+		server: &http.Server{Handler: http.HandlerFunc(c.answer), ReadHeaderTimeout: time.Minute},
+		client: &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: time.Minute},
+		cancel: cancel,
+	}
+	n.all.Go(func() { n.server.Serve(l) })
+	born := time.Now() // what begins before the first request is covered by it
+	n.all.Go(func() { c.live(ctx, n, born) })
+	return n, nil
+}
+
+func (n *nest) close() {
+	n.cancel()
+	n.server.Close()
+	n.client.CloseIdleConnections()
+	n.all.Wait()
+	n.client.CloseIdleConnections() // one that came back meanwhile
 }
 
 // answer notes when a request arrives, as the journal does for those of the clients under test.
@@ -79,7 +109,8 @@ func (c *Canary) answer(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (c *Canary) live(ctx context.Context, last time.Time) {
+func (c *Canary) live(ctx context.Context, n *nest, last time.Time) {
+	c.ping(ctx, n) // opens the connection, which takes its own time
 	for ctx.Err() == nil {
 		due := time.Now().Add(beat)
 		select {
@@ -87,7 +118,7 @@ func (c *Canary) live(ctx context.Context, last time.Time) {
 			return
 		case <-time.After(beat):
 		}
-		if arrived := c.ping(ctx); ctx.Err() == nil {
+		if arrived := c.ping(ctx, n); ctx.Err() == nil {
 			c.add(sample{after: last, due: due, late: max(0, arrived.Sub(due))})
 			last = arrived
 		}
@@ -95,12 +126,12 @@ func (c *Canary) live(ctx context.Context, last time.Time) {
 }
 
 // ping sends one request and returns when it arrived; one that fails counts as arriving when it fails.
-func (c *Canary) ping(ctx context.Context) (arrived time.Time) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+func (c *Canary) ping(ctx context.Context, n *nest) (arrived time.Time) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, n.url, nil)
 	if err != nil {
 		return time.Now()
 	}
-	response, err := c.client.Do(request)
+	response, err := n.client.Do(request)
 	if err != nil {
 		return time.Now()
 	}
@@ -121,29 +152,24 @@ func (c *Canary) add(s sample) {
 	c.changed = make(chan struct{})
 }
 
-// Noise returns what the canary saw during the time that began then and lasted so long, in slices of 5 s on the clock of
-// that time. It waits for the request that was due when that time ended, so that the end is covered too.
-func (c *Canary) Noise(ctx context.Context, began time.Time, lasted time.Duration) assert.Noise {
+// noise returns what the canary saw during the time that began then and lasted so long, in slices of 5 s on the clock of
+// that time. It waits for the request that was due when that time ended, so that the end is covered too; the caller must
+// have joined.
+func (c *Canary) noise(ctx context.Context, began time.Time, lasted time.Duration) assert.Noise {
 	end := began.Add(lasted)
 	for {
 		c.mu.Lock()
 		n, changed := len(c.samples), c.changed
-		covered := n > 0 && !c.samples[n-1].due.Before(end)
-		c.mu.Unlock()
-		if covered {
-			break
+		if n > 0 && !c.samples[n-1].due.Before(end) || ctx.Err() != nil {
+			defer c.mu.Unlock()
+			return cut(c.samples, began, lasted)
 		}
+		c.mu.Unlock()
 		select {
 		case <-changed:
-			continue
-		case <-c.done:
 		case <-ctx.Done():
 		}
-		break
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return cut(c.samples, began, lasted)
 }
 
 // cut sorts samples into slices. Each counts in every slice that it touches, from the request before it until it came:

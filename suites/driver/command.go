@@ -31,6 +31,25 @@ func (c *command) Name() string {
 	return filepath.Base(c.argv[0])
 }
 
+// CommandLine returns a command as one would type it into a shell; "" for other clients.
+func CommandLine(client Client) string {
+	c, ok := client.(*command)
+	if !ok {
+		return ""
+	}
+	words := make([]string, len(c.argv))
+	for i, word := range c.argv {
+		words[i] = word
+		if word == "" || strings.Trim(word, safe) != "" {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// safe are the characters that mean nothing to a shell.
+const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
+
 // StartError says that a command cannot be started.
 type StartError struct {
 	Command string

@@ -73,6 +73,16 @@ func TestCommandIsToldWhereToGo(t *testing.T) {
 	}
 }
 
+func TestCommandLineCanBeTyped(t *testing.T) {
+	got := CommandLine(Command("curl", "-sS", "--retry", "3", "{{url}}/a?b", "it's", ""))
+	if want := `curl -sS --retry 3 '{{url}}/a?b' 'it'\''s' ''`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := CommandLine(once); got != "" {
+		t.Errorf("a function has the command line %q", got)
+	}
+}
+
 func TestCommandEnds(t *testing.T) {
 	need(t, "sh", "cat")
 	for _, c := range []struct{ name, script, stdout, stderr, ends string }{

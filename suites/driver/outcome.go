@@ -28,6 +28,7 @@ type End struct {
 	Exit     Exit
 	Stopped  string // why it was stopped, to follow its name; "" if it ended by itself
 	Silent   bool   // it never sent a request
+	Message  string // a whole sentence about what is out of the ordinary; "" if it sent requests and ended by itself
 	Requests int
 	Took     time.Duration
 	Output   Output
@@ -40,23 +41,30 @@ func (e End) String() string {
 		text = e.Stopped
 	}
 	if e.Silent {
-		text += " and never sent a request"
+		text += " and never sent a request to " + e.URL
 	}
 	return text
 }
 
-// notes tells what is out of the ordinary.
+// message tells what is out of the ordinary.
+func (e End) message() string {
+	if e.Stopped == "" && !e.Silent && !e.Exit.Alive {
+		return ""
+	}
+	text := e.Client + " " + e.String()
+	if e.Silent || e.Exit.Alive {
+		text += "; " + printed(e.Output)
+	}
+	return text
+}
+
+// notes collects what a reader of the verdict should know.
 func (o *Outcome) notes(serverLog string) []string {
 	var notes []string
 	for _, e := range o.Ends {
-		if e.Stopped == "" && !e.Silent && !e.Exit.Alive {
-			continue
+		if e.Message != "" {
+			notes = append(notes, e.Message)
 		}
-		note := e.Client + " " + e.String()
-		if last := e.Output.Last(3); last != "" && (e.Silent || e.Exit.Alive) {
-			note += "; it printed: " + last
-		}
-		notes = append(notes, note)
 	}
 	if o.History.Lost > 0 {
 		notes = append(notes, fmt.Sprintf("the journal lost its %d oldest entries to stay within memory", o.History.Lost))

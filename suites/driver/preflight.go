@@ -13,8 +13,8 @@ import (
 // preflightStorm is how many requests a client may send to a healthy server before it is taken for one without an end.
 const preflightStorm = 1000
 
-// Trial is what a client does while everything is healthy.
-type Trial struct {
+// Preflight is what a client does while everything is healthy.
+type Preflight struct {
 	Requests []Request // in order of first arrival
 	OneCall  bool      // no method and path came twice: under faults, what comes again is a retry
 	Exit     Exit
@@ -68,9 +68,9 @@ func printed(o Output) string {
 	return "it printed nothing"
 }
 
-// Preflight runs client once against a healthy server, to learn what it does before faults are thrown at it. Errors are a
+// Look runs client once against a healthy server, to learn what it does before faults are thrown at it. Errors are a
 // *StartError, a *SilentError, an *EndlessError, or why the server could not run.
-func Preflight(ctx context.Context, client Client, o Options) (*Trial, error) {
+func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	o.Clients, o.StormLimit, o.Enough, o.blind = 1, preflightStorm, -1, true
 	out, err := Run(ctx, scenarios.Scenario{Name: "preflight"}, client, o)
 	if err != nil {
@@ -85,11 +85,11 @@ func Preflight(ctx context.Context, client Client, o Options) (*Trial, error) {
 	case end.Silent:
 		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, silentHint(client)}
 	}
-	p := &Trial{Requests: requests(out.History.Entries), OneCall: true, Exit: end.Exit, Output: end.Output, Took: end.Took}
+	p := &Preflight{Requests: requests(out.History.Entries), OneCall: true, Exit: end.Exit, Output: end.Output, Took: end.Took}
 	for _, r := range p.Requests {
 		p.OneCall = p.OneCall && r.Count == 1
 	}
-	p.Notes = trialNotes(client.Name(), end, out.History.Entries)
+	p.Notes = surprises(client.Name(), end, out.History.Entries)
 	return p, nil
 }
 
@@ -122,8 +122,8 @@ func requests(entries []journal.Entry) []Request {
 	return list
 }
 
-// trialNotes tells what should not be while everything is healthy.
-func trialNotes(name string, end End, entries []journal.Entry) []string {
+// surprises tells what should not be while everything is healthy.
+func surprises(name string, end End, entries []journal.Entry) []string {
 	var notes []string
 	if end.Exit.err() != nil {
 		notes = append(notes, fmt.Sprintf("%s %s although nothing was disturbed; %s", name, end.Exit, printed(end.Output)))

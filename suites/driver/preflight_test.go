@@ -11,7 +11,7 @@ import (
 	"github.com/retrygate/retrygate/faultserver"
 )
 
-func TestPreflightLearnsWhatTheClientDoes(t *testing.T) {
+func TestLookLearnsWhatTheClientDoes(t *testing.T) {
 	two := Func("two", func(ctx context.Context, url string) error {
 		for _, path := range []string{"/a?n=1", "/b", "/a?n=2"} {
 			if _, err := get(ctx, url+path); err != nil {
@@ -29,7 +29,7 @@ func TestPreflightLearnsWhatTheClientDoes(t *testing.T) {
 		{two, []Request{{"GET", "/a", 2}, {"GET", "/b", 1}}, false},
 	} {
 		t.Run(c.client.Name(), func(t *testing.T) {
-			p, err := Preflight(t.Context(), c.client, Options{Clients: 5})
+			p, err := Look(t.Context(), c.client, Options{Clients: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,9 +40,9 @@ func TestPreflightLearnsWhatTheClientDoes(t *testing.T) {
 	}
 }
 
-func TestPreflightSaysWhatSurprises(t *testing.T) {
+func TestLookSaysWhatSurprises(t *testing.T) {
 	need(t, "curl")
-	p, err := Preflight(t.Context(), Command("curl", "-sSf", "{{url}}/x"), Options{Stub: faultserver.Stub{Status: 404}})
+	p, err := Look(t.Context(), Command("curl", "-sSf", "{{url}}/x"), Options{Stub: faultserver.Stub{Status: 404}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestPreflightSaysWhatSurprises(t *testing.T) {
 	}
 }
 
-func TestPreflightRefusesClientsThatCannotBeJudged(t *testing.T) {
+func TestLookRefusesClientsThatCannotBeJudged(t *testing.T) {
 	need(t, "sh", "curl", "sleep")
 	for _, c := range []struct {
 		name   string
@@ -78,7 +78,7 @@ func TestPreflightRefusesClientsThatCannotBeJudged(t *testing.T) {
 			if c.name == "storm" || c.name == "wrong address" || c.name == "lost on the way" {
 				limit = time.Minute
 			}
-			_, err := Preflight(t.Context(), c.client, Options{Limit: limit})
+			_, err := Look(t.Context(), c.client, Options{Limit: limit})
 			if !errors.As(err, c.want) {
 				t.Fatalf("got %v", err)
 			}

@@ -31,11 +31,15 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 		return nil, err
 	}
 	defer release()
-	if o.Canary == nil && !o.blind {
-		if o.Canary, err = StartCanary(); err != nil {
+	if o.Canary == nil {
+		o.Canary = NewCanary()
+	}
+	if !o.blind {
+		leave, err := o.Canary.join()
+		if err != nil {
 			return nil, err
 		}
-		defer o.Canary.Stop()
+		defer leave()
 	}
 	r := &run{scenario: s, client: client, options: o}
 	if err := r.open(); err != nil {
@@ -135,8 +139,10 @@ func (r *run) end(i int) {
 	r.watch.look(time.Now())
 	c := r.watch.clients[r.ends[i].Client]
 	c.over = true
-	r.ends[i].Requests, r.ends[i].Silent = c.requests, c.requests == 0
-	r.tell(Event{Client: c.name, Kind: Ended, Requests: c.requests, Text: r.ends[i].String()})
+	e := &r.ends[i]
+	e.Requests, e.Silent = c.requests, c.requests == 0
+	e.Message = e.message()
+	r.tell(Event{Client: c.name, Kind: Ended, Requests: c.requests, Text: e.String()})
 }
 
 func (r *run) tell(e Event) {
@@ -166,8 +172,8 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 	for _, e := range r.ends {
 		o.Run.Ended = o.Run.Ended && !e.Exit.Alive
 	}
-	if r.options.Canary != nil {
-		o.Run.Noise = r.options.Canary.Noise(ctx, j.Began(), o.History.Until)
+	if !r.options.blind {
+		o.Run.Noise = r.options.Canary.noise(ctx, j.Began(), o.History.Until)
 	}
 	o.Notes = o.notes(r.log.String())
 	return o

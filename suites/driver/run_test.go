@@ -154,8 +154,9 @@ func TestLimitOfTheScenarioCounts(t *testing.T) {
 func TestSilentClientIsNamed(t *testing.T) {
 	need(t, "sh")
 	out := mustRun(t, scenarios.Scenario{Name: "calm"}, Command("sh", "-c", "echo where to? >&2; exit 6"), Options{})
-	want := "client-1 ended with exit code 6 and never sent a request; it printed: where to?"
-	if end := out.Ends[0]; !end.Silent || end.Exit.Code != 6 || len(out.Notes) != 1 || out.Notes[0] != want {
+	end := out.Ends[0]
+	want := "client-1 ended with exit code 6 and never sent a request to " + end.URL + "; its output: where to?"
+	if !end.Silent || end.Exit.Code != 6 || end.Message != want || len(out.Notes) != 1 || out.Notes[0] != want {
 		t.Errorf("%+v, notes %q", end, out.Notes)
 	}
 }
