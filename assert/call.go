@@ -3,6 +3,7 @@ package assert
 import (
 	"time"
 
+	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
@@ -24,6 +25,18 @@ type Call struct {
 // Gap is the wait before attempt i+1 (from 0): from the end of attempt i to the arrival of the next. It is negative when
 // the two overlap.
 func (c Call) Gap(i int) time.Duration { return c.Attempts[i+1].At - c.Attempts[i].End() }
+
+// Tries counts the attempts that the client is to answer for: the first one and every retry. Following a redirect and
+// answering a 401 or 407 with other credentials carry the call on, but they repeat nothing.
+func (c *Call) Tries() int {
+	n := 1
+	for i := range len(c.Attempts) - 1 {
+		if infer.IsRetry(&c.Attempts[i], &c.Attempts[i+1]) {
+			n++
+		}
+	}
+	return n
+}
 
 // Chains gives the attempts of each call, as package infer wants them. Nothing is copied.
 func Chains(calls []Call) [][]journal.Entry {

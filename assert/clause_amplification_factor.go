@@ -40,7 +40,7 @@ func (p AmplificationFactor) Check(calls []Call) Result {
 		p.Max = 4
 	}
 	r, ends := Result{Clause: p.ID()}, endingsOf(calls, p.Quiet)
-	attempts, failing, over := 0, 0, 0
+	attempts, failing, over, most := 0, 0, 0, 0
 	var worst *Call
 	for i := range calls {
 		c := &calls[i]
@@ -48,12 +48,13 @@ func (p AmplificationFactor) Check(calls []Call) Result {
 			continue
 		}
 		failing++
-		attempts += len(c.Attempts)
+		tries := c.Tries()
+		attempts += tries
 		if ends.over(c) {
 			over++
 		}
-		if worst == nil || len(c.Attempts) > len(worst.Attempts) {
-			worst = c
+		if tries > most {
+			worst, most = c, tries
 		}
 	}
 	if failing == 0 {
@@ -65,7 +66,7 @@ func (p AmplificationFactor) Check(calls []Call) Result {
 	switch {
 	case factor > p.Max:
 		r.Verdict = Fail
-		r.Detail = fmt.Sprintf("%s; the contract allows %.4g, and %s alone made %d", text, p.Max, named(worst.Client), len(worst.Attempts))
+		r.Detail = fmt.Sprintf("%s; the contract allows %.4g, and %s alone made %d", text, p.Max, named(worst.Client), most)
 		r.Witness = worst.Attempts[:min(len(worst.Attempts), int(p.Max)+1)]
 	case 2*over < failing:
 		r.Verdict = Inconclusive

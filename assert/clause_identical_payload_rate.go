@@ -75,7 +75,7 @@ func repeated(list []*journal.Entry, began time.Time) []*journal.Entry {
 	for i := 1; i < len(list); i++ {
 		e, prev := list[i], list[i-1]
 		wait := e.At - endOf(prev)
-		if !Failed(*prev) || wait < -overlap {
+		if !Failed(*prev) || wait < -overlap || challenged(prev, e) {
 			continue
 		}
 		if asked, ok := Asked(*prev, began); ok && asked > 0 && wait >= asked-Early(asked) {

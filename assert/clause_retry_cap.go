@@ -51,8 +51,8 @@ func (p RetryCap) Check(calls []Call) Result {
 	t, ends, most := tally{id: p.ID()}, endingsOf(calls, p.Quiet), 0
 	for i := range calls {
 		c := &calls[i]
-		n := len(c.Attempts)
-		last := &c.Attempts[n-1]
+		n := c.Tries()
+		last := &c.Attempts[len(c.Attempts)-1]
 		switch {
 		case n > limit:
 			t.breach(c, float64(n), func() (string, []journal.Entry) {

@@ -190,7 +190,7 @@ func ownWait(c *Call, i int) (time.Duration, bool) {
 }
 
 func challenged(e, next *journal.Entry) bool {
-	return (e.Status == 401 || e.Status == 407) && !infer.IsRetry(*e, *next)
+	return (e.Status == 401 || e.Status == 407) && !infer.IsRetry(e, next)
 }
 
 // directed reports whether the answer named a time to come back in a form that a client has to understand.

@@ -104,3 +104,18 @@ func TestStrictNeverFailsFullJitter(t *testing.T) {
 		}
 	}
 }
+
+// Following redirects and renewing credentials are not retries, so that they use up no cap.
+func TestStrictCountsRetriesOnly(t *testing.T) {
+	for name, h := range map[string]*history.Builder{
+		"redirected to itself seven times": history.New().Retries(0, 307, 0, 0, 0, 0, 0, 0, 0),
+		"three retries after a refresh":    history.New().Auth(1).Attempt(0, ms, 401).Auth(2).Retries(2*ms, 503, 500*ms, 1100*ms, 2300*ms),
+		"three retries after a redirect":   history.New().Attempt(0, ms, 302).Retries(2*ms, 503, 500*ms, 1100*ms, 2300*ms),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := broken(assert.Strict(), assert.Advisory, assert.Calls(h.Entries(), quiet())); len(got) > 0 {
+				t.Errorf("broken %v", got)
+			}
+		})
+	}
+}

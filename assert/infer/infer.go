@@ -6,10 +6,7 @@ import "github.com/retrygate/retrygate/faultserver/journal"
 
 // IsRetry reports whether next repeats prev because it failed. Following a redirect does not, nor does answering a 401 or
 // 407 with other credentials.
-func IsRetry(prev, next journal.Entry) bool { return isRetry(&prev, &next) }
-
-// isRetry spares the copies: entries are large and there may be a million of them.
-func isRetry(prev, next *journal.Entry) bool {
+func IsRetry(prev, next *journal.Entry) bool {
 	switch {
 	case prev.Status >= 300 && prev.Status < 400 && !prev.Cut:
 		return false

@@ -38,7 +38,7 @@ func TestIsRetry(t *testing.T) {
 		{"a proxy's challenge too", journal.Entry{Status: 407}, journal.Entry{Auth: 2}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := infer.IsRetry(test.prev, test.next); got != test.want {
+			if got := infer.IsRetry(&test.prev, &test.next); got != test.want {
 				t.Errorf("got %v", got)
 			}
 		})

@@ -33,7 +33,7 @@ func chosen(calls [][]journal.Entry) [][]time.Duration {
 		n := 0
 		for i := 1; i < len(attempts); i++ {
 			prev, next := &attempts[i-1], &attempts[i]
-			if !isRetry(prev, next) {
+			if !IsRetry(prev, next) {
 				continue
 			}
 			if n == len(by) {
