@@ -1,0 +1,71 @@
+package faultserver
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// credentials are the headers that tell API clients apart, the first that is there counts.
+var credentials = [...]string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
+
+// secret returns the request's credentials, and the part of them that stays the same from request to request.
+func secret(header http.Header) (whole, lasting string) {
+	for _, name := range credentials {
+		if values := header[name]; len(values) > 0 && values[0] != "" {
+			return values[0], account(values[0])
+		}
+	}
+	return "", ""
+}
+
+// account leaves out of an Authorization value what is made anew for each request: schemes that sign would else make
+// every attempt look like another client.
+func account(authorization string) string {
+	for scheme, name := range map[string]string{"AWS4-HMAC-SHA256 ": "Credential=", "Digest ": "username="} {
+		if strings.HasPrefix(authorization, scheme) {
+			if _, rest, ok := strings.Cut(authorization, name); ok {
+				return scheme + rest[:strings.IndexAny(rest+",", "/,")]
+			}
+		}
+	}
+	return authorization
+}
+
+// hash returns a keyed hash of a secret. The key is made anew for each server, so that nobody can tell from a journal
+// what the secret was, nor whether two journals saw the same.
+func (s *Server) hash(secret string) uint64 {
+	h := hmac.New(sha256.New, s.secretKey[:])
+	h.Write([]byte(secret))
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// client names who sent the request, and hashes its credentials: 0 if there are none.
+func (s *Server) client(r *http.Request, c *connection) (name string, auth uint64) {
+	whole, lasting := secret(r.Header)
+	if whole != "" {
+		auth = max(1, s.hash(whole))
+	}
+	switch {
+	case c.client != "":
+		return c.client, auth
+	case s.clientHeader != "" && r.Header.Get(s.clientHeader) != "":
+		return bounded(r.Header.Get(s.clientHeader)), auth
+	case lasting == "":
+		return c.host, auth
+	case lasting == whole:
+		return keyName(auth), auth
+	default:
+		return keyName(s.hash(lasting)), auth
+	}
+}
+
+// keyName is how a client appears that is known by its credentials only.
+func keyName(hash uint64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], hash)
+	return "key:" + hex.EncodeToString(b[:4])
+}

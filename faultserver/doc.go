@@ -1,0 +1,19 @@
+// Package faultserver is an HTTP server that misbehaves on purpose and writes down what clients do about it.
+//
+// A Plan says which requests meet with which fault, and when; a backend answers all others, either a Stub or the API
+// that the server stands in front of. This is the way of one request (Server.ServeHTTP):
+//
+//  1. Its arrival is journalled, before the body is read and before anything delays it: a verifier has to see requests
+//     that are still going on. Who sent it, and which call it belongs to, is told by listener and headers.
+//  2. The body is read and hashed, all of it for the stub, up to 1 MiB before an upstream is asked; the rest is hashed as
+//     it streams. Reading it early is also what lets net/http notice that the client left.
+//  3. The plan's router finds the first rule that the request meets and that is on: match, hits and schedule, chance.
+//     What is decided by chance depends on the seed and the request's sequence number only.
+//  4. The rule's fault acts; without one, the backend answers. Both write through a recorder, which journals the status
+//     before its bytes go out.
+//  5. The entry is closed, once, whatever happened: also when the fault broke the connection, panicked, or the client
+//     left. For answers that fit net/http's buffer (2 KiB) this is before the client has the answer, so whoever got one
+//     finds its entry closed.
+//
+// Start a Server with New, give it a Plan with Use, let it Listen, and Close it.
+package faultserver

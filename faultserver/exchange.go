@@ -1,0 +1,145 @@
+package faultserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// ServeHTTP takes one request through the server; doc.go explains the steps. It may be mounted in any http.Server; on the
+// listeners of Listen and Serve it also knows connections and clients.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.busy.Add(1)
+	defer s.leave()
+	c, ok := r.Context().Value(connectionKey{}).(*connection)
+	if !ok { // someone else's server: this one's end must end the request all the same
+		c = foreign(r)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(s.base, cancel)()
+		r = r.WithContext(ctx)
+	}
+	x := s.arrive(w, r, c) // 1
+	defer x.end()          // 5
+	if x.readBody(r) {     // 2
+		x.program.decide(x, r) // 3
+		x.act(r)               // 4
+	}
+	x.ended = true
+}
+
+// leave tells Close when the last exchange has ended.
+func (s *Server) leave() {
+	if s.busy.Add(-1) == 0 && s.base.Err() != nil {
+		select {
+		case s.idle <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// arrive journals the request.
+func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *recorder {
+	x := &recorder{server: s, program: s.program.Load(), w: w, request: r, declared: -1, listener: c.client}
+	a := journal.Arrival{
+		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
+	}
+	a.Client, a.Auth = s.client(r, c)
+	identify(&a, r.Header)
+	x.client, x.call = a.Client, a.Call
+	x.entry = s.journal.Arrive(a)
+	x.watch(r.Context())
+	return x
+}
+
+// act lets the chosen fault do its work, or the backend.
+func (x *recorder) act(r *http.Request) {
+	if x.rule == nil {
+		x.ServeHTTP(x, r)
+		return
+	}
+	x.rule.fired.Add(1)
+	x.entry.Acted(x.rule.name, x.fault.Name())
+	x.fault.Fault().Inject(x, r, x)
+}
+
+// end closes the entry, whatever happened. It is deferred: the panic of a handler comes by here.
+func (x *recorder) end() {
+	reason := recover()
+	x.unhook()
+	gone := x.request.Context().Err() != nil
+	if gone {
+		x.left() // the hook may not have run yet
+	}
+	abort := reason == http.ErrAbortHandler
+	switch {
+	case x.ended:
+		abort = x.finish(gone)
+	case reason != nil && !abort:
+		abort = x.fail(reason)
+	}
+	if abort || !x.ended && reason == nil { // aborted, or runtime.Goexit
+		x.breakOff()
+	}
+	if x.upload != nil {
+		x.upload.end()
+	}
+	if x.rule == nil && x.delivered(gone) {
+		x.program.ended(x)
+	}
+	x.entry.Close()
+	if abort {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// finish checks what a handler left behind that came to its end. It reports true when net/http must not complete the
+// answer.
+func (x *recorder) finish(gone bool) (abort bool) {
+	switch {
+	case x.hijacked:
+		return false
+	case x.status == 0 && gone:
+		return true // net/http would send a 200 that nobody meant
+	case x.status == 0:
+		x.answers(http.StatusOK)
+	}
+	if x.declared > x.written && x.request.Method != http.MethodHead && bodyAllowed(x.status) {
+		x.cut() // net/http closes the connection on an answer that is too short
+	}
+	return false
+}
+
+func bodyAllowed(status int) bool {
+	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
+}
+
+// fail makes a 500 of a fault or backend that panicked. It reports true when it is too late for that.
+func (x *recorder) fail(reason any) (abort bool) {
+	x.server.errorLog.Printf("faultserver: panic while serving %s %s: %v\n%s",
+		x.request.Method, x.request.URL.EscapedPath(), reason, debug.Stack())
+	if x.committed || x.hijacked {
+		return true
+	}
+	clear(x.Header())
+	x.status = 0
+	http.Error(x, fmt.Sprintf("retrygate: a panic while serving this request: %v", reason), http.StatusInternalServerError)
+	return false
+}
+
+// breakOff journals that the answer was broken off. What was written before goes out, so that the journal and the wire
+// tell the same story.
+func (x *recorder) breakOff() {
+	x.cut()
+	if x.status != 0 && !x.hijacked && !x.flushed {
+		x.Flush()
+	}
+}
+
+// delivered reports whether a whole answer was given to a client that was there to take it.
+func (x *recorder) delivered(gone bool) bool {
+	return x.status != 0 && !x.cutOff && (!gone || x.handed.Load())
+}

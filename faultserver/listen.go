@@ -1,0 +1,147 @@
+package faultserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	maxHeaderBytes    = 64 << 10
+	readHeaderTimeout = time.Minute
+	closeGrace        = 500 * time.Millisecond // how long Close waits for faults that ignore their context
+)
+
+// connection is what is known of a connection before anything comes over it.
+type connection struct {
+	id     uint64
+	client string // whose listener it came to; "" if it is anybody's
+	host   string // the other end's address, without the port
+}
+
+type connectionKey struct{}
+
+// Listen listens on another address, a host:port (port 0 takes a free one), and returns its URL. Requests there are
+// journalled as client's; with "" the client is told by header, credentials or address. Addresses beyond loopback need
+// AllowRemote.
+func (s *Server) Listen(addr, client string) (url string, err error) {
+	at, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return "", fmt.Errorf("faultserver: listen address %q: %w", addr, err)
+	}
+	if err := s.allow(at); err != nil {
+		return "", err
+	}
+	l, err := net.ListenTCP("tcp", at)
+	if err != nil {
+		return "", fmt.Errorf("faultserver: %w", err)
+	}
+	h, err := s.add(client)
+	if err != nil {
+		return "", errors.Join(err, l.Close())
+	}
+	go func() {
+		defer s.serving.Done()
+		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.errorLog.Printf("faultserver: listener %v: %v", l.Addr(), err)
+		}
+	}()
+	return "http://" + l.Addr().String(), nil
+}
+
+// Serve takes connections from a listener, which it closes, until the server is closed. See Listen for client.
+func (s *Server) Serve(l net.Listener, client string) error {
+	if err := s.allow(l.Addr()); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	h, err := s.add(client)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer s.serving.Done()
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("faultserver: %w", err)
+	}
+	return nil
+}
+
+// allow refuses addresses that other machines can reach.
+func (s *Server) allow(addr net.Addr) error {
+	at, ok := addr.(*net.TCPAddr)
+	if !ok || s.remote || at.IP.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("faultserver: listen address %q can be reached from other machines, and whoever reaches it can misuse it; "+
+		"use 127.0.0.1:%d, or allow remote access if it is meant", addr, at.Port)
+}
+
+// add makes the http.Server of another listener; the caller calls s.serving.Done when it has ended.
+func (s *Server) add(client string) (*http.Server, error) {
+	h := &http.Server{
+		Handler:           s,
+		Protocols:         new(http.Protocols),
+		ReadHeaderTimeout: readHeaderTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          s.errorLog,
+		BaseContext:       func(net.Listener) context.Context { return s.base },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			host, _, err := net.SplitHostPort(c.RemoteAddr().String())
+			if err != nil {
+				host = c.RemoteAddr().String()
+			}
+			return context.WithValue(ctx, connectionKey{}, &connection{s.connections.Add(1), client, host})
+		},
+		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like any other
+	}
+	h.Protocols.SetHTTP1(true)
+	h.Protocols.SetUnencryptedHTTP2(true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errors.New("faultserver: the server is closed")
+	}
+	s.servers = append(s.servers, h)
+	s.serving.Add(1)
+	return h, nil
+}
+
+// foreign makes up the connection of a request that came through someone else's http.Server.
+func foreign(r *http.Request) *connection {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return &connection{id: max(1, maphash.String(keySeed, r.RemoteAddr)), host: host}
+}
+
+// Close ends everything at once: it stops listening, breaks off what is going on, hangs too, and frees what the server
+// holds. The journal stays.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	servers := s.servers
+	s.mu.Unlock()
+
+	s.cancel()
+	var all []error
+	for _, h := range servers {
+		all = append(all, h.Close())
+	}
+	s.serving.Wait()
+	if s.busy.Load() > 0 {
+		select {
+		case <-s.idle:
+		case <-time.After(closeGrace):
+		}
+	}
+	s.backend.close()
+	return errors.Join(all...)
+}

@@ -1,0 +1,105 @@
+package faultserver
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/schedule"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+// Plan is an ordered list of rules. Of those that a request meets, the first that is on acts; the others do not see it.
+// The zero Plan leaves every request alone.
+type Plan struct {
+	Rules []Rule `yaml:"rules"`
+}
+
+// Rule says which requests meet with which fault, and when. Exactly one of Fault, Steps and Sweep is set.
+type Rule struct {
+	Name  string        `yaml:"name"` // default rule-1, rule-2 ... by place in the plan
+	Match Match         `yaml:"match"`
+	When  schedule.Spec `yaml:"when"` // default always
+
+	// Per is what When counts over, and Steps and Sweep with it; default all. Every request that meets Match and that no
+	// earlier rule acted on is a hit, whether the schedule is on or off.
+	Per Scope `yaml:"per"`
+
+	// Chance is how likely the rule acts on a request that it is on for, 0 to 1; nil: always. It is decided by the seed and
+	// the request's sequence number alone.
+	Chance *float64 `yaml:"chance"`
+
+	// Fault acts on every request that the rule is on for.
+	Fault fault.Spec `yaml:"fault"`
+	// Steps act one after the other, the k-th on the k-th hit; after the last, the rule is off.
+	Steps []fault.Spec `yaml:"steps"`
+	// Sweep gives the k-th new call (or client, as Per says) the k-th fault, and the same at each of its hits; after the
+	// last, it starts over.
+	Sweep []fault.Spec `yaml:"sweep"`
+}
+
+// Match says which requests meet a rule: all that satisfy every field that is set. Fields mean what they mean to
+// gorilla/mux, on the escaped path as the client sent it.
+type Match struct {
+	Methods    []string          `yaml:"methods"`
+	Host       string            `yaml:"host"`        // template: api.test, {tenant}.api.test
+	Path       string            `yaml:"path"`        // template: /drivers/{id:[0-9]+}/status
+	PathPrefix string            `yaml:"path-prefix"` // template that the path starts with
+	Headers    map[string]string `yaml:"headers"`     // name to value; "": any value
+	Queries    map[string]string `yaml:"queries"`     // name to template; "": any value
+}
+
+// name returns what the i-th rule is called.
+func (r Rule) name(i int) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return "rule-" + strconv.Itoa(i+1)
+}
+
+// faults returns the rule's faults, in whichever of the three ways they are given.
+func (r Rule) faults() []fault.Spec {
+	switch {
+	case len(r.Steps) > 0:
+		return r.Steps
+	case len(r.Sweep) > 0:
+		return r.Sweep
+	default:
+		return []fault.Spec{r.Fault}
+	}
+}
+
+// Validate reports what is wrong with the plan at its place in a file: settings that cannot be, and rules that can never
+// fire. n is the mapping that has the plan's `rules`.
+func (p Plan) Validate(n strict.Node) {
+	list, _ := n.Field("rules")
+	nodes := list.Seq()
+	if len(nodes) != len(p.Rules) {
+		return // the rules are no list
+	}
+	unread := func(i int) bool { return nodes[i].Failed() }
+	for _, problem := range p.problems(unread) {
+		at := nodes[problem.rule]
+		for name := range strings.SplitSeq(problem.field, ".") {
+			at = at.At(name)
+		}
+		if !at.Failed() { // else what is missing here may be what could not be read
+			at.Fail("%s", problem.message)
+		}
+	}
+}
+
+// check returns the same problems as one error, for plans that were built in Go.
+func (p Plan) check() error {
+	var all []error
+	for _, problem := range p.problems(func(int) bool { return false }) {
+		where := "rule " + p.Rules[problem.rule].name(problem.rule)
+		if problem.field != "" {
+			where += ", " + problem.field
+		}
+		all = append(all, fmt.Errorf("faultserver: %s: %s", where, problem.message))
+	}
+	return errors.Join(all...)
+}

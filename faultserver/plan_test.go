@@ -1,0 +1,190 @@
+package faultserver_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/schedule"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+func TestPlanDecodes(t *testing.T) {
+	const text = `
+rules:
+  - name: outage
+    match: {methods: [POST], path: "/webhooks/{id}", headers: {X-Kind: a}, queries: {q: ""}}
+    when: {window: {for: 2m}}
+    per: client
+    chance: 0.25
+    fault: [{latency: {fixed: 200ms}}, {status: {code: 503, retry-after: 2s}}]
+  - match: {host: api.test, path-prefix: /v1/}
+    per: call
+    steps: [503, 503, 429, pass]
+  - match: {path-prefix: /v2/}
+    per: call
+    when: {first: 1}
+    sweep: [400, {reset: {}}]
+  - fault: pass
+`
+	var p faultserver.Plan
+	if err := strict.Decode("plan.yaml", []byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	r := p.Rules[0]
+	if r.Name != "outage" || r.Per != faultserver.PerClient || *r.Chance != 0.25 || r.Fault.Name() != "latency+status" ||
+		*r.When.Schedule().(*schedule.Window) != (schedule.Window{For: 2 * time.Minute}) {
+		t.Errorf("%+v", r)
+	}
+	if diff := cmp.Diff(faultserver.Match{Methods: []string{"POST"}, Path: "/webhooks/{id}", Headers: map[string]string{"X-Kind": "a"}, Queries: map[string]string{"q": ""}}, r.Match); diff != "" {
+		t.Error(diff)
+	}
+	if len(p.Rules[1].Steps) != 4 || p.Rules[1].Steps[2].Name() != "status" || !p.Rules[1].Steps[3].IsPass() || p.Rules[2].Sweep[1].Name() != "reset" {
+		t.Errorf("%+v", p.Rules)
+	}
+	s := faultserver.New()
+	defer s.Close()
+	if err := s.Use(p); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each mistake is told where it is made, once, in words that say what to write. Lines after the first are further errors.
+var mistakes = []struct{ name, plan, want string }{
+	{"no fault", `rules: [{name: a}]`, `1:9: the rule says when to act, but not what to do; give it a fault, steps or a sweep`},
+	{"two of three", `rules: [{fault: 503, steps: [503]}]`, `1:29: fault and steps exclude each other; a rule has one of fault, steps and sweep`},
+	{"no steps", `rules: [{steps: []}]`, `1:17: steps is empty, so the rule never acts; list faults, as in [503, 503, pass]`},
+	{"sweep for all", `rules: [{sweep: [400, 404]}]`, `1:17: a sweep gives each call or client a fault of its own; say per: call or per: client`},
+	{"steps behind a pass", `rules: [{per: call, steps: [503, pass, 503]}]`, `1:28: steps after the pass at place 2 are never reached: per call, the first request that is left alone ends the call`},
+	{"chance 0", `rules: [{chance: 0, fault: 503}]`, `1:18: chance is 0, so the rule never acts; it takes more than 0, up to 1`},
+	{"chance above 1", `rules: [{chance: 50, fault: 503}]`, `1:18: chance is 50, but a likelihood is more than 0, up to 1`},
+	{"first 0", `rules: [{when: {first: 0}, fault: 503}]`, `1:16: first is 0, so the rule is never on; it takes 1 or more`},
+	{"window of no length", `rules: [{when: {window: {from: 2s}}, fault: 503}]`, `1:16: window.for is 0s, but has to be longer than 0s`},
+	{"negative times", `rules: [{when: {window: {from: -1s, for: -2s}}, fault: 503}]`, `1:16: window.from is -1s, but there is nothing before the first request; it takes 0s or more; window.for is -2s, but has to be longer than 0s`},
+	{"burst without pause", `rules: [{when: {burst: {on: 3s, every: 2s}}, fault: 503}]`, `1:16: burst.on (3s) leaves no pause in burst.every (2s); make it shorter, or use always`},
+	{"call that ends at once", `rules: [{per: call, when: {sequence: {hits: [2]}}, fault: 503}]`, `1:27: the rule never acts: it leaves the first request of a call alone, which ends the call`},
+	{"steps that the schedule misses", `rules: [{when: {sequence: {hits: [3, 4]}}, steps: [503, 503]}]`, `1:16: the rule never acts: it is off for the 2 hits that its steps are for`},
+	{"unknown method", `rules: [{match: {methods: [GET, PSOT]}, fault: 503}]`, `1:27: unknown method "PSOT"; did you mean POST?`},
+	{"no methods", `rules: [{match: {methods: []}, fault: 503}]`, `1:27: methods is empty; leave it out to match every method`},
+	{"path without slash", `rules: [{match: {path: drivers}, fault: 503}]`, `1:24: mux: path must start with a slash, got "drivers"`},
+	{"braces", `rules: [{match: {path: "/{id"}, fault: 503}]`, `1:24: mux: unbalanced braces in "/{id"`},
+	{"pattern", `rules: [{match: {path: "/{id:[}"}, fault: 503}]`, "1:24: error parsing regexp: missing closing ]: `[$`"},
+	{"capture group", `rules: [{match: {path: "/{id:(a|b)}"}, fault: 503}]`, `1:24: mux: route /{id:(a|b)} contains capture groups in its regexp. Only non-capturing groups are accepted: e.g. (?:pattern) instead of (pattern)`},
+	{"query pattern", `rules: [{match: {queries: {n: "{v:[}"}}, fault: 503}]`, "1:27: error parsing regexp: missing closing ]: `[$`"},
+	{"one variable twice", `rules: [{match: {host: "{a}.test", path: "/{a}"}, fault: 503}]`, `1:17: mux: duplicated route variable "a"`},
+	{"path and prefix", `rules: [{match: {path: /a, path-prefix: /b}, fault: 503}]`, `1:41: path and path-prefix exclude each other; write the whole path, or the prefix alone`},
+	{"name taken", "rules:\n- {name: a, match: {path: /a}, fault: 503}\n- {name: a, match: {path: /b}, fault: 503}", `3:10: the name "a" is taken by rule 1; names tell rules apart in reports`},
+	{"default name taken", "rules:\n- {name: rule-2, match: {path: /a}, fault: 503}\n- {match: {path: /b}, fault: 503}", `3:3: the name "rule-2" is taken by rule 1; names tell rules apart in reports`},
+	{"behind a rule for everything", "rules:\n- {name: all, fault: 503}\n- {match: {path: /b}, fault: 503}", `3:3: this rule can never act: rule all before it takes all of its requests`},
+	{"behind a pass", "rules:\n- fault: pass\n- fault: 503", `3:3: this rule can never act: rule rule-1 before it takes all of its requests`},
+	{"several", "rules:\n- {chance: 2, fault: 503}\n- {when: {first: 0}, per: cal, fault: {}}", "2:12: chance is 2, but a likelihood is more than 0, up to 1\n3:10: first is 0, so the rule is never on; it takes 1 or more\n3:27: unknown scope \"cal\"; did you mean call?\n3:39: 0 faults in one mapping"},
+	{"unknown field hides nothing behind it", "rules:\n- {match: {pth: /a}, fault: 503}\n- {match: {path: /b}, fault: 503}", `2:12: unknown field "pth"; did you mean path?`},
+	{"misspelt fault is not a missing one", `rules: [{falt: 503}]`, `1:10: unknown field "falt"; did you mean fault?`},
+}
+
+func TestPlanMistakes(t *testing.T) {
+	for _, c := range mistakes {
+		t.Run(c.name, func(t *testing.T) {
+			var p faultserver.Plan
+			err := strict.Decode("plan.yaml", []byte(c.plan), &p)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.Split(strings.ReplaceAll(err.Error(), "plan.yaml:", ""), "\n")
+			want := strings.Split(c.want, "\n")
+			if len(got) != len(want) {
+				t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), c.want)
+			}
+			for i := range want {
+				if !strings.HasPrefix(got[i], want[i]) {
+					t.Errorf("got\n%s\nwant\n%s", got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// A plan made in Go gets the same errors, with the rule's name for a place.
+func TestUseMistakes(t *testing.T) {
+	s := faultserver.New()
+	defer s.Close()
+	nan := math.NaN()
+	err := s.Use(faultserver.Plan{Rules: []faultserver.Rule{
+		{Name: "a", Chance: &nan, Fault: fault.Pass()},
+		{Match: faultserver.Match{Path: "b"}, When: schedule.Of(schedule.First(0)), Fault: fault.Pass()},
+		{Match: faultserver.Match{Path: "/c"}, Steps: []fault.Spec{fault.Pass(), {}}},
+		{Match: faultserver.Match{Path: "/d"}},
+	}})
+	const want = `faultserver: rule a, chance: chance is NaN, but a likelihood is more than 0, up to 1
+faultserver: rule rule-2, match.path: mux: path must start with a slash, got "b"
+faultserver: rule rule-2, when: first is 0, so the rule is never on; it takes 1 or more
+faultserver: rule rule-3, steps: steps has nothing at place 2; write pass to leave a request alone
+faultserver: rule rule-4: the rule says when to act, but not what to do; give it a fault, steps or a sweep`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// Rule by rule: does the first take everything away from the second?
+func TestRulesBehindOthers(t *testing.T) {
+	type match = faultserver.Match
+	for _, c := range []struct {
+		name          string
+		first, second match
+		inert         bool
+	}{
+		{"all before all", match{}, match{}, true},
+		{"all before one", match{}, match{Path: "/a", Methods: []string{"GET"}}, true},
+		{"one before all", match{Path: "/a"}, match{}, false},
+		{"same path", match{Path: "/a"}, match{Path: "/a"}, true},
+		{"other path", match{Path: "/a"}, match{Path: "/b"}, false},
+		{"template before its value", match{Path: "/a/{id:[0-9]+}"}, match{Path: "/a/7"}, true},
+		{"template before another value", match{Path: "/a/{id:[0-9]+}"}, match{Path: "/a/x"}, false},
+		{"value before template", match{Path: "/a/7"}, match{Path: "/a/{id}"}, false},
+		{"another name of a variable", match{Path: "/a/{id}"}, match{Path: "/a/{name}"}, true},
+		{"another pattern", match{Path: "/a/{id:[0-9]+}"}, match{Path: "/a/{id}"}, false},
+		{"prefix before path", match{PathPrefix: "/v1/"}, match{Path: "/v1/{x}/b"}, true},
+		{"prefix before longer prefix", match{PathPrefix: "/v1"}, match{PathPrefix: "/v1/a"}, true},
+		{"prefix before shorter prefix", match{PathPrefix: "/v1/a"}, match{PathPrefix: "/v1"}, false},
+		{"path before prefix", match{Path: "/v1"}, match{PathPrefix: "/v1"}, false},
+		{"template prefix", match{PathPrefix: "/{v}/"}, match{Path: "/v1/a"}, true},
+		{"more methods", match{Methods: []string{"GET", "POST"}}, match{Methods: []string{"post"}}, true},
+		{"fewer methods", match{Methods: []string{"GET"}}, match{Methods: []string{"GET", "POST"}}, false},
+		{"some methods before all", match{Methods: []string{"GET"}}, match{}, false},
+		{"same host", match{Host: "a"}, match{Host: "a", Path: "/x"}, true},
+		{"other host", match{Host: "a"}, match{Host: "b"}, false},
+		{"header", match{Headers: map[string]string{"X": ""}}, match{Headers: map[string]string{"X": "1"}}, true},
+		{"other header", match{Headers: map[string]string{"X": "1"}}, match{Headers: map[string]string{"X": "2"}}, false},
+		{"more headers", match{Headers: map[string]string{"X": "1", "Y": "1"}}, match{Headers: map[string]string{"X": "1"}}, false},
+		{"query", match{Queries: map[string]string{"q": ""}}, match{Queries: map[string]string{"q": "{x}", "p": "1"}}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rules := func(change func(*faultserver.Rule)) error {
+				s := faultserver.New()
+				defer s.Close()
+				one := faultserver.Rule{Match: c.first, Fault: status(503)}
+				if change != nil {
+					change(&one)
+				}
+				return s.Use(faultserver.Plan{Rules: []faultserver.Rule{one, {Match: c.second, Fault: status(500)}}})
+			}
+			if err := rules(nil); (err != nil) != c.inert {
+				t.Errorf("got %v, inert %v", err, c.inert)
+			}
+			half := 0.5
+			for what, change := range map[string]func(*faultserver.Rule){
+				"schedule": func(r *faultserver.Rule) { r.When = schedule.Of(schedule.First(1)) },
+				"chance":   func(r *faultserver.Rule) { r.Chance = &half },
+				"steps":    func(r *faultserver.Rule) { r.Fault, r.Steps = fault.Spec{}, []fault.Spec{status(503)} },
+			} {
+				if err := rules(change); err != nil {
+					t.Errorf("with a %s the first rule leaves something: %v", what, err)
+				}
+			}
+		})
+	}
+}

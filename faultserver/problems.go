@@ -1,0 +1,166 @@
+package faultserver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/retrygate/retrygate/faultserver/registry"
+	"github.com/retrygate/retrygate/faultserver/schedule"
+)
+
+// problem is something wrong with a rule: where (fields as in a file, "match.path") and what.
+type problem struct {
+	rule           int
+	field, message string
+}
+
+// problems finds everything that is wrong with a plan: settings that cannot be, and rules that can never fire. Nothing is
+// concluded about other rules from one that could not be read whole.
+func (p Plan) problems(unread func(rule int) bool) []problem {
+	var all []problem
+	for i, r := range p.Rules {
+		found := slices.Concat(r.wrongMatch(), r.wrongFaults(), r.neverOn(i == len(p.Rules)-1), p.wrongPlace(i, unread))
+		for _, f := range found {
+			f.rule = i
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func wrong(field, format string, args ...any) []problem {
+	return []problem{{field: field, message: fmt.Sprintf(format, args...)}}
+}
+
+// methods are those that a rule may name: the common ones and those of WebDAV.
+var methods = []string{
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions, http.MethodTrace, http.MethodConnect, "QUERY",
+	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH",
+}
+
+func (r Rule) wrongMatch() (found []problem) {
+	m := r.Match
+	if m.Methods != nil && len(m.Methods) == 0 {
+		found = wrong("match.methods", "methods is empty; leave it out to match every method")
+	}
+	for _, method := range m.Methods {
+		if !slices.Contains(methods, strings.ToUpper(method)) {
+			suggestion := registry.Suggest(strings.ToUpper(method), methods)
+			found = append(found, wrong("match.methods", "unknown method %q%s", method, suggestion)...)
+		}
+	}
+	if m.Path != "" && m.PathPrefix != "" {
+		return append(found, wrong("match.path-prefix", "path and path-prefix exclude each other; write the whole path, or the prefix alone")...)
+	}
+	before := len(found)
+	for _, part := range []struct {
+		field string
+		alone Match
+	}{
+		{"match.host", Match{Host: m.Host}},
+		{"match.path", Match{Path: m.Path}},
+		{"match.path-prefix", Match{PathPrefix: m.PathPrefix}},
+		{"match.headers", Match{Headers: m.Headers}},
+		{"match.queries", Match{Queries: m.Queries}},
+	} {
+		if _, err := part.alone.route(newRouter()); err != nil {
+			found = append(found, wrong(part.field, "%v", err)...)
+		}
+	}
+	if len(found) == before { // what is right by itself may still clash: two variables of one name
+		if _, err := m.route(newRouter()); err != nil {
+			found = append(found, wrong("match", "%v", err)...)
+		}
+	}
+	return found
+}
+
+func (r Rule) wrongFaults() []problem {
+	var given []string
+	if r.Fault.Fault() != nil {
+		given = append(given, "fault")
+	}
+	if r.Steps != nil {
+		given = append(given, "steps")
+	}
+	if r.Sweep != nil {
+		given = append(given, "sweep")
+	}
+	switch {
+	case len(given) == 0:
+		return wrong("", "the rule says when to act, but not what to do; give it a fault, steps or a sweep")
+	case len(given) > 1:
+		return wrong(given[1], "%s exclude each other; a rule has one of fault, steps and sweep", strings.Join(given, " and "))
+	case given[0] != "fault" && len(r.Steps)+len(r.Sweep) == 0:
+		return wrong(given[0], "%s is empty, so the rule never acts; list faults, as in [503, 503, pass]", given[0])
+	case r.Sweep != nil && r.Per == PerAll:
+		return wrong("sweep", "a sweep gives each call or client a fault of its own; say per: call or per: client")
+	}
+	for i, f := range r.faults() {
+		if f.Fault() == nil {
+			return wrong(given[0], "%s has nothing at place %d; write pass to leave a request alone", given[0], i+1)
+		}
+		if r.Steps != nil && r.Per == PerCall && f.IsPass() && i < len(r.Steps)-1 {
+			return wrong("steps", "steps after the pass at place %d are never reached: per call, the first request that is left alone ends the call", i+1)
+		}
+	}
+	return nil
+}
+
+// neverOn finds schedules and chances that keep the rule from ever acting. last: no other rule follows.
+func (r Rule) neverOn(last bool) (found []problem) {
+	if c := r.Chance; c != nil {
+		switch {
+		case *c == 0:
+			found = wrong("chance", "chance is 0, so the rule never acts; it takes more than 0, up to 1")
+		case !(*c > 0 && *c <= 1): // also not a number
+			found = wrong("chance", "chance is %v, but a likelihood is more than 0, up to 1", *c)
+		}
+	}
+	if err := r.When.Check(); err != nil {
+		return append(found, wrong("when", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))...)
+	}
+	when := r.When.Schedule()
+	if r.Per == PerCall && last && !when.Active(0, 1) {
+		found = append(found, wrong("when", "the rule never acts: it leaves the first request of a call alone, which ends the call")...)
+	}
+	if n := len(r.Steps); n > 0 && stepsOff(when, n) {
+		found = append(found, wrong("when", "the rule never acts: it is off for the %d hits that its steps are for", n)...)
+	}
+	return found
+}
+
+// stepsOff reports whether a schedule of hits is off for all of the first n.
+func stepsOff(when schedule.Schedule, n int) bool {
+	switch s := when.(type) {
+	case schedule.Sequence:
+		return slices.Min(s.Hits) > n
+	case *schedule.Sequence:
+		return slices.Min(s.Hits) > n
+	}
+	return false
+}
+
+// wrongPlace finds names that are taken, and rules behind one that takes everything away from them.
+func (p Plan) wrongPlace(i int, unread func(rule int) bool) (found []problem) {
+	r := p.Rules[i]
+	for j, earlier := range p.Rules[:i] {
+		if earlier.name(j) == r.name(i) {
+			found = append(found, wrong("name", "the name %q is taken by rule %d; names tell rules apart in reports", r.name(i), j+1)...)
+		}
+	}
+	for j, earlier := range p.Rules[:i] {
+		if !unread(j) && earlier.unconditional() && earlier.Match.covers(r.Match) {
+			return append(found, wrong("", "this rule can never act: rule %s before it takes all of its requests", earlier.name(j))...)
+		}
+	}
+	return found
+}
+
+// unconditional reports whether the rule acts on every request that meets its match.
+func (r Rule) unconditional() bool {
+	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0
+}

@@ -1,0 +1,110 @@
+package faultserver
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"github.com/gorilla/mux"
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/schedule"
+)
+
+// program is a compiled plan: one mux router, one route for each rule.
+type program struct {
+	router *mux.Router
+	rules  []*rule
+	calls  []*tally // of the rules that count per call
+}
+
+// rule is a compiled Rule.
+type rule struct {
+	index  int
+	name   string
+	per    Scope
+	when   schedule.Schedule
+	chance float64
+	steps  bool // faults[k-1] is for the k-th hit
+	sweep  bool // faults[k-1] is for the k-th key
+	faults []fault.Spec
+
+	counts bool // hits matter to the rule
+	tally  tally
+	fired  atomic.Uint64
+}
+
+// compile checks the plan and makes a program of it.
+func (p Plan) compile() (*program, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	done := &program{router: newRouter()}
+	for i, r := range p.Rules {
+		route, err := r.Match.route(done.router)
+		if err != nil {
+			return nil, err
+		}
+		c := &rule{
+			index: i, name: r.name(i), per: r.Per, when: r.When.Schedule(), chance: 1,
+			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, faults: r.faults(),
+		}
+		c.counts = c.steps || c.sweep || !r.When.Always()
+		if r.Chance != nil {
+			c.chance = *r.Chance
+		}
+		// Added last, so that mux asks it exactly once for each request that meets everything else.
+		route.MatcherFunc(c.match)
+		done.rules = append(done.rules, c)
+		if c.counts && c.per == PerCall {
+			done.calls = append(done.calls, &c.tally)
+		}
+	}
+	return done, nil
+}
+
+// decide finds the rule that acts on a request, and leaves it in x. It does not go through Router.ServeHTTP, which
+// answers 404 and 405 by itself and copies the request.
+func (p *program) decide(x *recorder, r *http.Request) {
+	if len(p.rules) > 0 {
+		p.router.Match(r, &mux.RouteMatch{Handler: x}) // no match: no rule acts, x stays as it is
+	}
+}
+
+// match is the last matcher of the rule's route: it counts the hit and decides whether the rule acts.
+func (c *rule) match(_ *http.Request, m *mux.RouteMatch) bool {
+	x := m.Handler.(*recorder)
+	var n count
+	if c.counts {
+		n = c.tally.hit(x.key(c.per), x.entry.At())
+		if !c.when.Active(max(0, x.entry.At()-n.first), n.hits) {
+			return false
+		}
+	}
+	if c.chance < 1 && roll(x.server.seed, c.index, x.entry.Seq()) >= c.chance {
+		return false
+	}
+	return c.act(x, n)
+}
+
+// act chooses the rule's fault for this hit. It reports false when the steps are used up.
+func (c *rule) act(x *recorder, n count) bool {
+	k := 0
+	switch {
+	case c.steps && n.hits > len(c.faults):
+		return false
+	case c.steps:
+		k = n.hits - 1
+	case c.sweep:
+		k = n.order % len(c.faults)
+	}
+	if f := c.faults[k]; !f.IsPass() { // a pass keeps the rules behind from acting, and does nothing
+		x.rule, x.fault = c, f
+	}
+	return true
+}
+
+// ended tells the rules that a call got an answer that none of them touched.
+func (p *program) ended(x *recorder) {
+	for _, t := range p.calls {
+		t.forget(x.key(PerCall))
+	}
+}

@@ -1,0 +1,205 @@
+package faultserver
+
+import (
+	"bufio"
+	"context"
+	"hash/maphash"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// recorder follows one exchange from arrival to end. It is the http.ResponseWriter that faults and backends write to, so
+// that the journal knows what went out, and the http.Handler that faults call next.
+type recorder struct {
+	server  *Server
+	program *program
+	w       http.ResponseWriter
+	request *http.Request
+	entry   *journal.Exchange
+
+	listener     string // client that the listener belongs to, "" if it takes anybody's
+	client, call string
+	callKey      uint64  // 0: not computed yet
+	bodySum      uint64  // of what was read before the rule was chosen
+	upload       *upload // the part of the body that was not
+	broken       bool    // the body ended before its end
+
+	rule   *rule // nil: none acts
+	fault  fault.Spec
+	random *rand.Rand
+
+	status    int   // 0: no final status yet
+	committed bool  // w has the status
+	declared  int64 // bytes that the answer promised, -1: not said
+	written   int64
+	flushed   bool
+	hijacked  bool
+	upgraded  bool // hijacked to carry another protocol
+	cutOff    bool
+	asked     bool // the upstream was
+	relaying  bool // its answer is being passed on
+
+	handed atomic.Bool // all declared bytes are on their way: who leaves now has the answer
+	unhook func() bool // stops watching for the client to leave
+	ended  bool        // the handler came to its end; false while it panics
+}
+
+// Unwrap gives http.ResponseController the way to what recorder does not do itself.
+func (x *recorder) Unwrap() http.ResponseWriter { return x.w }
+
+// Header returns the header of the answer.
+func (x *recorder) Header() http.Header { return x.w.Header() }
+
+// WriteHeader journals the status before anything of it can reach the client.
+func (x *recorder) WriteHeader(status int) {
+	final := status >= 200 || status == http.StatusSwitchingProtocols // the others only inform
+	if final && x.status == 0 && !x.hijacked {
+		if x.upload != nil && !x.asked {
+			x.upload.drain() // an answer comes after the request, as from any server that looks at what it gets
+		}
+		x.answers(status)
+	}
+	x.w.WriteHeader(status)
+	x.committed = x.committed || final
+}
+
+// answers journals the final status.
+func (x *recorder) answers(status int) {
+	header := x.w.Header()
+	x.status, x.declared = status, -1
+	if length := header["Content-Length"]; len(length) > 0 {
+		if n, err := strconv.ParseInt(length[0], 10, 64); err == nil {
+			x.declared = n
+		}
+	}
+	after := ""
+	if values := header["Retry-After"]; len(values) > 0 {
+		after = values[0]
+	}
+	x.entry.Answered(status, after)
+}
+
+// Write hands bytes of the body over.
+func (x *recorder) Write(p []byte) (int, error) {
+	x.begin()
+	if x.declared >= 0 && x.written+int64(len(p)) >= x.declared {
+		x.handed.Store(true)
+	}
+	n, err := x.w.Write(p)
+	x.wrote(int64(n), err)
+	return n, err
+}
+
+// ReadFrom lets the connection copy by itself where it can.
+func (x *recorder) ReadFrom(from io.Reader) (int64, error) {
+	x.begin()
+	n, err := io.Copy(x.w, from)
+	x.wrote(n, err)
+	return n, err
+}
+
+// begin sends 200 where the handler did not say otherwise, as net/http would.
+func (x *recorder) begin() {
+	if x.status == 0 && !x.hijacked {
+		x.WriteHeader(http.StatusOK)
+	}
+}
+
+func (x *recorder) wrote(n int64, err error) {
+	x.written += n
+	if err != nil && x.request.Context().Err() != nil { // the connection broke, and not only this write
+		x.handed.Store(false)
+		x.left()
+	}
+}
+
+// Flush sends what was written so far.
+func (x *recorder) Flush() { _ = x.FlushError() }
+
+// FlushError is Flush for http.ResponseController.
+func (x *recorder) FlushError() error {
+	x.begin()
+	if x.relaying && x.handed.Load() {
+		return nil // net/http sends the end by itself, when the entry is closed
+	}
+	x.flushed = true
+	return http.NewResponseController(x.w).Flush()
+}
+
+// Hijack gives the connection away. What goes over it is no answer any more, unless the protocol was switched.
+func (x *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(x.w).Hijack()
+	if err == nil {
+		x.hijacked = true
+		if !x.upgraded {
+			x.cut()
+		}
+	}
+	return conn, rw, err
+}
+
+// Draw gives the exchange's random numbers. It implements fault.Draws.
+func (x *recorder) Draw() *rand.Rand {
+	if x.random == nil {
+		x.random = draws(x.server.seed, x.entry.Seq())
+	}
+	return x.random
+}
+
+// ServeHTTP lets the backend answer. It is what faults call next.
+func (x *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x.server.backend.answer(x, w, r)
+}
+
+func (x *recorder) cut() {
+	x.cutOff = true
+	x.entry.Cut()
+}
+
+// watch has the journal told when the client leaves.
+func (x *recorder) watch(ctx context.Context) { x.unhook = context.AfterFunc(ctx, x.left) }
+
+// left tells the journal that the client went away, unless it has its answer or it was the server that ended things.
+func (x *recorder) left() {
+	if !x.handed.Load() && x.server.base.Err() == nil {
+		x.entry.Left()
+	}
+}
+
+var keySeed = maphash.MakeSeed()
+
+// key identifies what the request is counted under.
+func (x *recorder) key(per Scope) uint64 {
+	switch per {
+	case PerClient:
+		return maphash.String(keySeed, x.client)
+	case PerCall:
+		if x.callKey == 0 {
+			x.callKey = x.hashCall()
+		}
+		return x.callKey
+	}
+	return 0
+}
+
+// hashCall takes the call's id where there is one. Clients on listeners of their own are told apart all the same: one
+// command, started many times, may send one fixed id.
+func (x *recorder) hashCall() uint64 {
+	type byID struct{ listener, id string }
+	type byContent struct {
+		client, method, path, query string
+		body                        uint64
+	}
+	if x.call != "" {
+		return maphash.Comparable(keySeed, byID{x.listener, x.call})
+	}
+	u := x.request.URL
+	return maphash.Comparable(keySeed, byContent{x.client, x.request.Method, u.EscapedPath(), u.RawQuery, x.bodySum})
+}
