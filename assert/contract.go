@@ -37,25 +37,25 @@ type Delays struct {
 }
 
 // Delay is the wait before retry k (from 1) without jitter; 0 when the contract does not fix it.
-func (b Delays) Delay(k int) time.Duration {
-	d := float64(b.Initial) * math.Pow(max(b.Multiplier, 1), float64(k-1))
-	if limit := float64(b.Max); b.Max > 0 && d > limit {
-		d = limit
+func (d Delays) Delay(k int) time.Duration {
+	wait := float64(d.Initial) * math.Pow(max(d.Multiplier, 1), float64(k-1))
+	if limit := float64(d.Max); d.Max > 0 && wait > limit {
+		wait = limit
 	}
-	if d >= float64(maxTime) { // a doubling delay leaves 64 bits after some forty retries
+	if wait >= float64(maxTime) { // a doubling delay leaves 64 bits after some forty retries
 		return maxTime
 	}
-	return time.Duration(d)
+	return time.Duration(wait)
 }
 
 // MinGrowth is the least factor by which the mean wait has to grow per retry; 0 when nothing is promised. Half of the
 // agreed growth is demanded where only a multiplier is written: caps and few retries flatten the curve.
-func (b Delays) MinGrowth() float64 {
+func (d Delays) MinGrowth() float64 {
 	switch {
-	case b.Growth > 0:
-		return b.Growth
-	case b.Multiplier > 1:
-		return 1 + (b.Multiplier-1)/2
+	case d.Growth > 0:
+		return d.Growth
+	case d.Multiplier > 1:
+		return 1 + (d.Multiplier-1)/2
 	default:
 		return 0
 	}

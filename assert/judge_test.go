@@ -23,8 +23,8 @@ func judge(c *assert.Contract, id string) (assert.Judged, bool) {
 }
 
 func TestClausesSection(t *testing.T) {
-	capped := func(max int) func(assert.Judged) bool {
-		return func(j assert.Judged) bool { return j.Clause.(*assert.RetryCap).Max == max }
+	capped := func(most int) func(assert.Judged) bool {
+		return func(j assert.Judged) bool { return j.Clause.(*assert.RetryCap).Max == most }
 	}
 	level := func(want assert.Level) func(assert.Judged) bool {
 		return func(j assert.Judged) bool { return j.Level == want }

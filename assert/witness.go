@@ -32,7 +32,7 @@ func witnessTable(entries []journal.Entry, calls []Call) string {
 		fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s %s\t%s\t%s\n", e.Seq, millis(e.At), waited, printable(e.Client), printable(e.Method),
 			printable(e.Path), printable(answer(e)), e.Fault)
 	}
-	w.Flush()
+	_ = w.Flush() // into memory
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")

@@ -36,7 +36,7 @@ func (b *Builder) Body(body string) *Builder {
 	b.template.BodySum, b.template.BodyLen = 0, int64(len(body))
 	if body != "" {
 		h := fnv.New64a()
-		h.Write([]byte(body))
+		_, _ = h.Write([]byte(body)) // a hash never fails
 		b.template.BodySum = h.Sum64()
 	}
 	return b
