@@ -29,6 +29,9 @@ type Scenario struct {
 // Plan is what the fault server does.
 func (s Scenario) Plan() faultserver.Plan { return faultserver.Plan{Rules: s.Rules} }
 
+// kebab stands before all, which needs it: that Validate is called cannot be seen from there by the compiler.
+var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
 //go:embed *.yaml
 var files embed.FS
 
@@ -70,8 +73,6 @@ func Load(file string, data []byte) (Scenario, error) {
 	err := strict.Decode(file, data, &s)
 	return s, err
 }
-
-var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Validate checks what the types alone do not say.
 func (s *Scenario) Validate(n strict.Node) {
