@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -200,6 +202,39 @@ func TestTruncateForGoClients(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTruncateProxied cuts what a reverse proxy passes on.
+func TestTruncateProxied(t *testing.T) {
+	for name, c := range map[string]struct {
+		backend http.HandlerFunc
+		head    string
+		body    string
+	}{
+		"sized":   {healthy("0123456789"), "Content-Length: 10", "01234"},
+		"chunked": {chunked, "chunked", "\r\n01234"},
+		"large":   {healthy(strings.Repeat("x", 1<<20)), "chunked", "xxx"},
+		"empty":   {healthy(""), "Content-Length: 1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			upstream := httptest.NewServer(c.backend)
+			defer upstream.Close()
+			target, err := url.Parse(upstream.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorLog: quiet}
+			s, o := plain(t, &fault.Truncate{}, proxy.ServeHTTP)
+			answer, err := raw(t, s, getText)
+			head, body := split(answer)
+			if err != nil || !strings.Contains(head, c.head) || !strings.Contains(body, c.body) || o.cut.Load() != 1 {
+				t.Errorf("got\n%s\n\n%.50q and then %v; want %s and %q", head, body, err, c.head, c.body)
+			}
+			if strings.HasSuffix(body, "0\r\n\r\n") {
+				t.Error("the last chunk was sent")
+			}
+		})
 	}
 }
 

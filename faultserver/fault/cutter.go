@@ -134,11 +134,12 @@ func (c *cutter) head() {
 	c.ResponseWriter.WriteHeader(c.code)
 }
 
-// pass sends as much of p as may be sent.
+// pass sends as much of p as may be sent, and sees that the last of it goes out: a proxy panics on errCut.
 func (c *cutter) pass(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
 	if err == nil && c.left == 0 {
+		_ = http.NewResponseController(c.ResponseWriter).Flush()
 		err = errCut
 	}
 	return n, err

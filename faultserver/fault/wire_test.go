@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +44,18 @@ func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func server(t *testing.T, f fault.Fault, backend http.HandlerFunc) (*httptest.Server, *outcome) {
 	t.Helper()
 	o := new(outcome)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewUnstartedServer(observed(f, backend, o))
+	s.Config.ErrorLog = quiet
+	t.Cleanup(s.Close)
+	return s, o
+}
+
+// quiet drops what net/http logs about connections that break on purpose.
+var quiet = log.New(io.Discard, "", 0)
+
+// observed is f in front of backend, as the fault server would run it.
+func observed(f fault.Fault, backend http.HandlerFunc, o *outcome) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.exchanges.Add(1)
 		defer func() {
 			if p := recover(); p != nil {
@@ -55,10 +67,7 @@ func server(t *testing.T, f fault.Fault, backend http.HandlerFunc) (*httptest.Se
 			o.asked.Add(1)
 			backend(w, r)
 		}))
-	}))
-	s.Config.ErrorLog = nil
-	t.Cleanup(s.Close)
-	return s, o
+	})
 }
 
 // healthy answers 200 with body.
@@ -121,8 +130,7 @@ func split(answer string) (head, body string) {
 	return head, body
 }
 
-// warm makes the client's connection to s a used one, through a path that the fault leaves alone, and returns a check that
-// the next exchange used it.
+// reused sends a POST, which Go's client does not repeat by itself, and tells whether it went over a used connection.
 func reused(t *testing.T, client *http.Client, url string) (resp *http.Response, reused bool, err error) {
 	t.Helper()
 	var got atomic.Bool

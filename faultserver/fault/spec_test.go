@@ -1,0 +1,188 @@
+package fault_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+func spec(t *testing.T, text string) (fault.Spec, error) {
+	t.Helper()
+	var s fault.Spec
+	err := strict.Decode("f", []byte(text), &s)
+	return s, err
+}
+
+func TestSpecReads(t *testing.T) {
+	for text, want := range map[string]struct {
+		name  string
+		fault fault.Fault // nil: not compared
+	}{
+		"503":                           {"status", &fault.Status{Code: 503}},
+		"pass":                          {"pass", nil},
+		"[pass]":                        {"pass", nil},
+		"reset":                         {"reset", &fault.Reset{}},
+		"{reset: {}}":                   {"reset", &fault.Reset{}},
+		"status":                        {"status", &fault.Status{Code: 503}},
+		"latency":                       {"latency", &fault.Latency{}},
+		"{hang: {for: 3s}}":             {"hang", &fault.Hang{For: 3 * time.Second}},
+		"{truncate: {share: 0.25}}":     {"truncate", &fault.Truncate{Share: new(0.25)}},
+		"{latency: {fixed: 1s}}":        {"latency", &fault.Latency{Fixed: time.Second}},
+		"[{latency: {fixed: 1s}}, 503]": {"latency+status", nil},
+		"{status: {code: 429, retry-after: 1500ms, headers: {X-A: b}}}": {"status",
+			&fault.Status{Code: 429, RetryAfter: new(1500 * time.Millisecond), Headers: map[string]string{"X-A": "b"}}},
+		"{latency: {pareto: {scale: 1s, shape: 1.5}, max: 9s, at: after}}": {"latency",
+			&fault.Latency{Pareto: &fault.Pareto{Scale: time.Second, Shape: 1.5}, Max: 9 * time.Second, At: fault.After}},
+	} {
+		t.Run(text, func(t *testing.T) {
+			s, err := spec(t, text)
+			if err != nil || s.Name() != want.name || s.Fault() == nil || s.IsPass() != (want.name == "pass") {
+				t.Fatalf("%v: %v", s, err)
+			}
+			if want.fault != nil && !reflect.DeepEqual(s.Fault(), want.fault) {
+				t.Errorf("got %#v; want %#v", s.Fault(), want.fault)
+			}
+		})
+	}
+}
+
+func TestSpecRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"99":                                    "f:1:1: code: 99 is out of range; want 200 to 599",
+		"503.5":                                 "f:1:1: found the number 503.5; want a whole number such as 3",
+		"rest":                                  `f:1:1: unknown fault "rest"; did you mean reset?`,
+		"true":                                  "f:1:1: found a truth value; want a fault such as {status: {code: 503}}, 503 or pass",
+		"[]":                                    "f:1:1: the list of faults is empty; write pass to leave the exchange alone",
+		"[503, pass]":                           "f:1:7: pass cannot stand in a list of faults: the others would act all the same",
+		"[[503]]":                               "f:1:2: found a sequence; want a fault such as {status: {code: 503}}, 503 or pass",
+		"{}":                                    "f:1:1: 0 faults in one mapping; want one, or a list of faults that apply in order: [{latency: ...}, {status: ...}]",
+		"{reset: {}, hang: {}}":                 "f:1:1: 2 faults in one mapping; want one, or a list of faults that apply in order: [{latency: ...}, {status: ...}]",
+		"{lag: {}}":                             `f:1:2: unknown fault kind "lag"; known: close, drip, garbage, hang, latency, reset, status, truncate`,
+		"{reset: }":                             "f:1:8: reset has no settings; write {reset: {}} or just reset for the defaults",
+		"{reset: {now: 1}}":                     `f:1:10: unknown field "now"`,
+		"{reset: 3}":                            "f:1:9: found the number 3; want a mapping with no fields",
+		"{status: {code: 600}}":                 "f:1:17: code: 600 is out of range; want 200 to 599",
+		"{status: {code: 204, body: x}}":        "f:1:28: a 204 answer has no body; leave body out",
+		"{status: {retry-after: -1s}}":          "f:1:24: retry-after: -1s is too small; want at least 0s",
+		"{status: {retry-after-date: 3}}":       "f:1:29: 3 has no unit; write 3s or 3ms",
+		"{status: {headers: {a b: x}}}":         `f:1:21: "a b" is no header name; it takes letters, digits and hyphens`,
+		`{status: {headers: {a: "x\ny"}}}`:      "f:1:24: the value of A has a character that no header may hold",
+		"{status: {headers: {content-length: 3": "f:1:20: not valid YAML: could not find flow mapping end token '}'",
+		`{status: {headers: {Content-Length: "3"}}}`:               "f:1:21: Content-Length cannot be set: it follows from the body; to promise more than is sent, use the fault truncate",
+		"{status: {retry-after: 1s, retry-after-date: 1s}}":        "f:1:46: retry-after and retry-after-date cannot stand together; an answer has one Retry-After",
+		`{status: {retry-after: 1s, headers: {retry-after: "2"}}}`: "f:1:37: Retry-After stands in headers and is set by a field too; keep one",
+		"{latency: {}}": "f:1:11: one of fixed, uniform, normal, lognormal or pareto is needed",
+		"{latency: {fixed: 1s, normal: {mean: 1s, stddev: 1s}}}": "f:1:31: fixed and normal cannot stand together; keep one",
+		"{latency: {fixed: -1s}}":                                "f:1:19: fixed: -1s is too small; want more than 0s",
+		"{latency: {fixed: 1s, max: 0s}}":                        "f:1:28: max: 0s is too small; want more than 0s",
+		"{latency: {fixed: 1s, at: afer}}":                       `f:1:27: unknown moment "afer"; did you mean after?`,
+		"{latency: {uniform: {min: 2s, max: 1s}}}":               "f:1:36: max 1s is not above min 2s; for one delay, use fixed",
+		"{latency: {normal: {mean: 1s}}}":                        "f:1:20: stddev: 0s is too small; want more than 0s",
+		"{latency: {lognormal: {median: 1s, sigma: 0}}}":         "f:1:43: sigma: 0 is too small; want more than 0",
+		"{latency: {pareto: {scale: 1s, shape: -1}}}":            "f:1:39: shape: -1 is too small; want more than 0",
+		"{latency: {fixd: 1s}}":                                  `f:1:12: unknown field "fixd"; did you mean fixed?`,
+		"{hang: {for: -1s}}":                                     "f:1:14: for: -1s is too small; want more than 0s",
+		"{truncate: {share: 1}}":                                 "f:1:20: share: 1 is out of range; want 0 to below 1, since something must be missing",
+		"{truncate: {bytes: -1}}":                                "f:1:20: bytes: -1 is too small; want at least 0",
+		"{truncate: {bytes: 1, share: 0.5}}":                     "f:1:30: bytes and share cannot stand together; keep one",
+		"{garbage: {bytes: 0}}":                                  "f:1:19: bytes: 0 is out of range; want 1 to 1048576",
+		"{drip: {bytes: 0}}":                                     "f:1:16: bytes: 0 is too small; want at least 1",
+		"{drip: {every: 0s}}":                                    "f:1:16: every: 0s is too small; want more than 0s",
+	} {
+		t.Run(text, func(t *testing.T) {
+			if _, err := spec(t, text); err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestSpecInGo(t *testing.T) {
+	var none fault.Spec
+	if none.Fault() != nil || none.Name() != "" || none.IsPass() || none.String() != "no fault" {
+		t.Errorf("the zero Spec says something: %v", none)
+	}
+	asked := false
+	fault.Pass().Fault().Inject(nil, nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	if !asked || !fault.Pass().IsPass() {
+		t.Error("pass does not leave the exchange alone")
+	}
+	if s := fault.Of("mine", &fault.Reset{}); s.Name() != "mine" || s.Fault() == nil || s.String() != "fault mine" {
+		t.Error(s)
+	}
+}
+
+// TestKinds is the catalogue's test: every kind is described, and its example reads and is its own.
+func TestKinds(t *testing.T) {
+	for _, kind := range fault.Kinds.All() {
+		t.Run(kind.Name, func(t *testing.T) {
+			if kind.Summary == "" || strings.HasSuffix(kind.Summary, ".") || strings.ContainsRune(kind.Summary, '\n') {
+				t.Errorf("the summary is not one line without a full stop: %q", kind.Summary)
+			}
+			s, err := spec(t, kind.Example)
+			if err != nil || s.Name() != kind.Name {
+				t.Errorf("the example reads as %v: %v", s, err)
+			}
+			if alone, err := spec(t, kind.Name); err != nil || alone.Name() != kind.Name {
+				t.Errorf("the bare name reads as %v: %v", alone, err)
+			}
+			if f := kind.New(); reflect.TypeOf(f) != reflect.TypeOf(s.Fault()) {
+				t.Errorf("New gives %T, the example %T", f, s.Fault())
+			}
+		})
+	}
+}
+
+// TestEveryKindFires lets each kind's example and its defaults loose on a healthy exchange and looks for a difference.
+func TestEveryKindFires(t *testing.T) {
+	for _, kind := range fault.Kinds.All() {
+		for how, text := range map[string]string{"example": kind.Example, "defaults": kind.Name} {
+			t.Run(kind.Name+" "+how, func(t *testing.T) {
+				s, err := spec(t, text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				virtual(t, withSeed{s.Fault(), 1}, healthy("0123456789"), func(t *testing.T, client *http.Client, o *outcome) {
+					client.Timeout = time.Minute
+					start := time.Now()
+					got := describe(client.Post("http://t/", "", strings.NewReader("x")))
+					if got == `200 "0123456789"` && time.Since(start) == 0 {
+						t.Error("the exchange went as if there were no fault")
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestChainAppliesInOrder(t *testing.T) {
+	f := fault.Chain(&fault.Latency{Fixed: 3 * time.Second}, &fault.Drip{Bytes: 5, Every: time.Second}, &fault.Truncate{Bytes: new(7)})
+	virtual(t, f, healthy("0123456789"), func(t *testing.T, client *http.Client, o *outcome) {
+		start := time.Now()
+		resp, err := client.Post("http://t/", "", nil)
+		head := time.Since(start)
+		got := describe(resp, err)
+		if !strings.Contains(got, "200, then error: unexpected EOF") || head != 3*time.Second || time.Since(start) != 4*time.Second {
+			t.Errorf("%s: head after %v, end after %v", got, head, time.Since(start))
+		}
+	})
+	fault.Chain().Inject(nil, nil, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+}
+
+func TestSpecSchemaNamesEveryKind(t *testing.T) {
+	text, err := json.Marshal(strict.Schema(fault.Spec{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(fault.Kinds.Names(), "pass", "retry-after", "lognormal") {
+		if !strings.Contains(string(text), `"`+name+`"`) {
+			t.Errorf("the schema does not know %s", name)
+		}
+	}
+}
