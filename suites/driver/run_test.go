@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -234,5 +235,69 @@ func TestWhatCannotStartIsAnError(t *testing.T) {
 	_, err := Run(t.Context(), scenarios.Scenario{Name: "bad", Rules: []faultserver.Rule{{Name: "nothing"}}}, once, Options{})
 	if err == nil || !strings.HasPrefix(err.Error(), "scenario bad: ") {
 		t.Errorf("got %v, want what is wrong with the plan", err)
+	}
+}
+
+// load reads a scenario's rules.
+func load(t *testing.T, rules string) scenarios.Scenario {
+	t.Helper()
+	s, err := scenarios.Load("test.yaml", []byte("name: test\nsummary: A test.\nwhy: It must work.\njudges: [retry-cap]\n"+rules))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestHangsEndWithTheirClients has a client give up on a server that never answers: nobody waits for what still hangs.
+func TestHangsEndWithTheirClients(t *testing.T) {
+	s := load(t, "rules: [{name: silence, fault: {hang: {}}}]\n")
+	impatient := Func("impatient", func(ctx context.Context, url string) error {
+		ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+		defer cancel()
+		_, err := get(ctx, url)
+		return err
+	})
+	out := mustRun(t, s, impatient, Options{})
+	e := out.History.Entries[0]
+	if len(out.History.Entries) != 1 || e.Open || e.Gone == 0 || e.Status != 0 || out.Fired["silence"] != 1 || !out.Run.Ended {
+		t.Errorf("%+v, fired %v, ended %v", out.History.Entries, out.Fired, out.Run.Ended)
+	}
+}
+
+// TestSeedReachesTheServer runs a fault of even chance twice under one seed, and under another.
+func TestSeedReachesTheServer(t *testing.T) {
+	s := load(t, "rules: [{name: dice, chance: 0.5, fault: 503}]\n")
+	statuses := func(seed uint64) (list []int) {
+		client := Func("forty", func(ctx context.Context, url string) error {
+			for range 40 {
+				if _, err := get(ctx, url); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for _, e := range mustRun(t, s, client, Options{Seed: seed, Enough: -1, blind: true}).History.Entries {
+			list = append(list, e.Status)
+		}
+		return list
+	}
+	if one, two := statuses(1), statuses(1); !slices.Equal(one, two) {
+		t.Errorf("one seed, two outcomes:\n%v\n%v", one, two)
+	} else if slices.Equal(one, statuses(2)) {
+		t.Errorf("another seed, the same outcome: %v", one)
+	}
+}
+
+func TestRealClientIsRun(t *testing.T) {
+	need(t, "curl")
+	t.Setenv("http_proxy", "http://127.0.0.1:1") // must not swallow the run
+	s := load(t, "rules: [{name: blip, when: {first: 1}, fault: {status: {code: 503, retry-after: 0s}}}]\n")
+	out := mustRun(t, s, Command("curl", "-sS", "-d", "x=1", "--retry", "2", "--retry-delay", "1", "{{url}}/driver/status"), Options{})
+	list := out.History.Entries
+	if len(list) != 2 || list[0].Status != 503 || list[1].Status != 200 || list[1].Method != "POST" || list[1].BodyLen != 3 || !list[1].BodyWhole {
+		t.Errorf("%+v, %v", list, out.Ends)
+	}
+	if end := out.Ends[0]; end.Exit.Code != 0 || end.Requests != 2 {
+		t.Errorf("%+v", end)
 	}
 }
