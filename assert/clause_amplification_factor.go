@@ -3,6 +3,8 @@ package assert
 import (
 	"fmt"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -33,6 +35,12 @@ type AmplificationFactor struct {
 
 // ID names the clause.
 func (p AmplificationFactor) ID() string { return "amplification-factor" }
+
+// Validate finds parameters that make no sense.
+func (p *AmplificationFactor) Validate(n strict.Node) {
+	atLeast(n, "max", p.Max, 1)
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check divides attempts by calls.
 func (p AmplificationFactor) Check(calls []Call) Result {

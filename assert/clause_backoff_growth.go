@@ -8,6 +8,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -42,6 +43,11 @@ type BackoffGrowth struct {
 
 // ID names the clause.
 func (p BackoffGrowth) ID() string { return "backoff-growth" }
+
+// Validate finds parameters that make no sense.
+func (p *BackoffGrowth) Validate(n strict.Node) {
+	atLeast(n, "min", p.Min, 1.01)
+}
 
 const (
 	growthGaps  = 5                     // retries that count: later ones of a lawful linear backoff grow too little

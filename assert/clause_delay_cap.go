@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -38,6 +39,13 @@ type DelayCap struct {
 
 // ID names the clause.
 func (p DelayCap) ID() string { return "delay-cap" }
+
+// Validate finds parameters that make no sense.
+func (p *DelayCap) Validate(n strict.Node) {
+	atLeast(n, "max", p.Max, time.Millisecond)
+	atLeast(n, "jitter", p.Jitter, 0)
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check looks for waits that are too long.
 func (p DelayCap) Check(calls []Call) Result {

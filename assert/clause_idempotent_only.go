@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -35,6 +36,11 @@ type IdempotentOnly struct {
 
 // ID names the clause.
 func (p IdempotentOnly) ID() string { return "idempotent-only" }
+
+// Validate finds parameters that make no sense.
+func (p *IdempotentOnly) Validate(n strict.Node) {
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check looks for unsafe repeats.
 func (p IdempotentOnly) Check(calls []Call) Result {
@@ -94,7 +100,7 @@ func unsafeText(c *Call, at, repeats int) string {
 	if c.Gap(at) < 0 || e.Open {
 		when = fmt.Sprintf("while attempt %d was still going on", at+1)
 	}
-	text := fmt.Sprintf("%s %s was sent again %s, without an idempotency key; attempt %d may have been carried out, and then it is done twice",
+	text := fmt.Sprintf("%s %s, which carries no idempotency key, was sent again %s; attempt %d may have been carried out, and then it is done twice",
 		e.Method, e.Path, when, at+1)
 	if repeats > 1 {
 		text += fmt.Sprintf("; %d such repeats in this call", repeats)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -40,6 +41,11 @@ type JitterPresent struct {
 
 // ID names the clause.
 func (p JitterPresent) ID() string { return "jitter-present" }
+
+// Validate finds parameters that make no sense.
+func (p *JitterPresent) Validate(n strict.Node) {
+	between(n, "share", p.Share, 0.001, 1)
+}
 
 // leastJitter is the width of the narrowest jitter that has to be told from none, +-10 %, as a share of the wait.
 const leastJitter = 0.2

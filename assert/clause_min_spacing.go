@@ -6,6 +6,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -38,6 +39,12 @@ type MinSpacing struct {
 
 // ID names the clause.
 func (p MinSpacing) ID() string { return "min-spacing" }
+
+// Validate finds parameters that make no sense.
+func (p *MinSpacing) Validate(n strict.Node) {
+	atLeast(n, "min", p.Min, 0)
+	atLeast(n, "base", p.Base, time.Millisecond)
+}
 
 // rare is how seldom a client that keeps a clause may fail it by chance.
 const rare = 1e-4
@@ -117,9 +124,9 @@ func excused(c *Call, k int) bool {
 func (p MinSpacing) together(loop hotLoop, first, all hurry) (Result, bool) {
 	r := Result{Clause: p.ID(), Verdict: Fail}
 	switch {
-	case loop.waits > 0 && loop.chance*float64(all.waits) < rare/10:
+	case loop.call != nil && loop.chance*float64(all.waits) < rare/10:
 		from, to := loop.first+2, loop.first+1+loop.waits
-		r.Detail = fmt.Sprintf("%s sent attempts %d to %d %s after one another on average; the contract wants a wait before each",
+		r.Detail = fmt.Sprintf("%s sent attempts %d to %d at once, %s after the failure before on average; the contract wants a wait before each",
 			named(loop.call.Client), from, to, span(loop.sum/time.Duration(loop.waits)))
 		r.Witness = loop.call.Attempts[loop.first : loop.first+min(loop.waits, 3)+1]
 	case infer.ShortChance(first.waits, first.sum, p.Base) < rare/2:
@@ -139,7 +146,7 @@ func (p MinSpacing) together(loop hotLoop, first, all hurry) (Result, bool) {
 }
 
 func (p MinSpacing) wanted() string {
-	return fmt.Sprintf("a client that waits up to %s, %s on average, does that less than once in 10,000 runs", span(p.Base), span(p.Base/2))
+	return fmt.Sprintf("the contract wants a wait, and even waits drawn between 0 and %s are that short less than once in 10,000 runs", span(p.Base))
 }
 
 // enough is how many calls with such a mean first wait decide.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -35,6 +36,11 @@ type NoRetry4xx struct {
 
 // ID names the clause.
 func (p NoRetry4xx) ID() string { return "no-retry-4xx" }
+
+// Validate finds parameters that make no sense.
+func (p *NoRetry4xx) Validate(n strict.Node) {
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check looks for attempts after a forbidding 4xx.
 func (p NoRetry4xx) Check(calls []Call) Result {

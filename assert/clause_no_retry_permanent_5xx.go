@@ -1,6 +1,10 @@
 package assert
 
-import "time"
+import (
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
 
 func init() {
 	register(Kind{
@@ -27,6 +31,11 @@ type NoRetryPermanent5xx struct {
 
 // ID names the clause.
 func (p NoRetryPermanent5xx) ID() string { return "no-retry-permanent-5xx" }
+
+// Validate finds parameters that make no sense.
+func (p *NoRetryPermanent5xx) Validate(n strict.Node) {
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check looks for attempts after a forbidding 5xx.
 func (p NoRetryPermanent5xx) Check(calls []Call) Result {

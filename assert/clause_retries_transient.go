@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -44,6 +45,13 @@ type RetriesTransient struct {
 // ID names the clause.
 func (p RetriesTransient) ID() string { return "retries-transient" }
 
+// Validate finds parameters that make no sense.
+func (p *RetriesTransient) Validate(n strict.Node) {
+	between(n, "share", p.Share, 0.001, 1)
+	atLeast(n, "patience", p.Patience, 0)
+	atLeast(n, "quiet", p.Quiet, 0)
+}
+
 // network is how kinds of failures call a broken connection.
 const network = 0
 
@@ -79,8 +87,12 @@ func (p RetriesTransient) Check(calls []Call) Result {
 		t.broken = 0
 	}
 	t.worst += "; " + lacks(met, retried)
+	ended := plural(recovered, "call") + " succeeded in the end"
+	if recovered == 0 {
+		ended = "the failures lasted"
+	}
 	return t.result(
-		fmt.Sprintf("passing failures were tried again: %s; %s succeeded in the end", kinds(retried), plural(recovered, "call")),
+		fmt.Sprintf("passing failures were tried again: %s; %s", kinds(retried), ended),
 		"no first attempt of a request that is safe to repeat met "+kinds(p.wanted()),
 		ends.unsure("no second attempt came"))
 }

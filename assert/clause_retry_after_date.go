@@ -3,6 +3,8 @@ package assert
 import (
 	"strings"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -33,6 +35,12 @@ type RetryAfterDate struct {
 
 // ID names the clause.
 func (p RetryAfterDate) ID() string { return "retry-after-date" }
+
+// Validate finds parameters that make no sense.
+func (p *RetryAfterDate) Validate(n strict.Node) {
+	atLeast(n, "skew", p.Skew, 0)
+	atLeast(n, "max", p.Max, 0)
+}
 
 // Check compares arrivals with the dates in the headers.
 func (p RetryAfterDate) Check(calls []Call) Result {

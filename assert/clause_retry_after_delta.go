@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -36,6 +37,11 @@ type RetryAfterDelta struct {
 
 // ID names the clause.
 func (p RetryAfterDelta) ID() string { return "retry-after-delta" }
+
+// Validate finds parameters that make no sense.
+func (p *RetryAfterDelta) Validate(n strict.Node) {
+	atLeast(n, "max", p.Max, 0)
+}
 
 // Check compares waits with what was asked.
 func (p RetryAfterDelta) Check(calls []Call) Result {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -38,6 +39,12 @@ type RetryCap struct {
 
 // ID names the clause.
 func (p RetryCap) ID() string { return "retry-cap" }
+
+// Validate finds parameters that make no sense.
+func (p *RetryCap) Validate(n strict.Node) {
+	atLeast(n, "max", p.Max, 1)
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check counts attempts.
 func (p RetryCap) Check(calls []Call) Result {

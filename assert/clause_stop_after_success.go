@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 func init() {
@@ -32,6 +33,11 @@ type StopAfterSuccess struct {
 
 // ID names the clause.
 func (p StopAfterSuccess) ID() string { return "stop-after-success" }
+
+// Validate finds parameters that make no sense.
+func (p *StopAfterSuccess) Validate(n strict.Node) {
+	atLeast(n, "quiet", p.Quiet, 0)
+}
 
 // Check looks for attempts after a success.
 func (p StopAfterSuccess) Check(calls []Call) Result {

@@ -1,6 +1,7 @@
 package assert
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 // tally counts the calls that put a clause to the test and keeps the worst breach, so that a verdict shows one case and
@@ -93,6 +95,9 @@ func (t *tally) extent() string {
 	if all == 1 {
 		return ""
 	}
+	if strings.HasPrefix(t.worst, named(t.who)) {
+		return fmt.Sprintf(" (%d of %d calls)", t.broken, all)
+	}
 	return fmt.Sprintf(" (%s; %d of %d calls)", named(t.who), t.broken, all)
 }
 
@@ -125,7 +130,7 @@ func (e endings) over(c *Call) bool {
 
 // unsure explains why calls are not over.
 func (e endings) unsure(what string) string {
-	return fmt.Sprintf("%s, but it was not watched until it had been silent for %s, so another attempt may have followed", what, span(e.quiet))
+	return fmt.Sprintf("%s, but the watch ended before %s of silence had passed, so another attempt may have followed", what, span(e.quiet))
 }
 
 // patience is the time to leave a client that was told when to come back: half as much again.
@@ -307,3 +312,16 @@ func span(d time.Duration) string {
 
 // quietOf is the silence that shows a call to be over under a contract: longer than any wait that it allows.
 func quietOf(c *Contract) time.Duration { return c.Backoff.Jitter.Ceiling(c.Backoff.Max) }
+
+// atLeast fails at a parameter that the file sets below least; what it does not set is left to the defaults.
+func atLeast[T cmp.Ordered](n strict.Node, field string, v, least T) {
+	if _, set := n.Field(field); set {
+		strict.AtLeast(n, field, v, least)
+	}
+}
+
+func between[T cmp.Ordered](n strict.Node, field string, v, least, most T) {
+	if _, set := n.Field(field); set {
+		strict.Between(n, field, v, least, most)
+	}
+}
