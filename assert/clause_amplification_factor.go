@@ -72,7 +72,7 @@ func (p AmplificationFactor) Check(calls []Call) Result {
 	factor := float64(attempts) / float64(failing)
 	text := fmt.Sprintf("%s for %s that met a failure: %.1f for each", plural(attempts, "request"), plural(failing, "call"), factor)
 	switch {
-	case factor > p.Max:
+	case factor > p.Max*(1+1e-9):
 		r.Verdict = Fail
 		r.Detail = fmt.Sprintf("%s; the contract allows %.4g, and %s alone made %d", text, p.Max, named(worst.Client), most)
 		r.Witness = worst.Attempts[:min(len(worst.Attempts), int(p.Max)+1)]

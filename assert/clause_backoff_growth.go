@@ -52,7 +52,7 @@ func (p *BackoffGrowth) Validate(n strict.Node) {
 const (
 	growthGaps  = 5                     // retries that count: later ones of a lawful linear backoff grow too little
 	clearGrowth = 1.5                   // growth that has to be excluded before a client fails; the mildest in common use
-	bandFail    = 3.7                   // standard errors: 1 of 10,000 beyond
+	bandFail    = 4.0                   // standard errors; 3.7 are 1 of 10,000, and a few samples know theirs badly
 	bandPass    = 3.0                   // standard errors: 1 of 1,000
 	leastCalls  = 5                     // calls that a fail needs at least
 	machineLate = 20 * time.Millisecond // lateness that a wait may carry on any machine
@@ -82,11 +82,8 @@ func (p BackoffGrowth) Check(calls []Call) Result {
 }
 
 // judge decides from the waits by retry, two retries at least.
-func (p BackoffGrowth) judge(waits [][]time.Duration, later hurry, calls []Call) Result {
-	late := machineLate
-	if len(calls) > 0 {
-		late = max(late, calls[0].Run.Noise.P99(0, maxTime))
-	}
+func (p BackoffGrowth) judge(waits [][]time.Duration, later total, calls []Call) Result {
+	late := max(machineLate, meanLateness(calls[0].Run.Noise, len(waits[0])))
 	best := infer.Trend{Slope: math.Inf(-1)}
 	flat := len(waits) >= 3 && len(waits[0]) >= leastCalls
 	for k := 2; k <= len(waits); k++ {
@@ -107,17 +104,34 @@ func (p BackoffGrowth) judge(waits [][]time.Duration, later hurry, calls []Call)
 		return p.say(Fail, calls, "the waits do not grow: %s (mean of %s); the contract wants each to be %.2g times the one before at least",
 			means(waits), plural(len(waits[0]), "call"), p.Min)
 	case len(waits) == 2:
-		return p.say(Inconclusive, nil, "two waits a call cannot show a growth of %.2g beyond chance: %s (mean of %s); calls with three retries would",
-			p.Min, means(waits), plural(len(waits[0]), "call"))
+		return p.say(Inconclusive, nil, "two retries a call do not show whether the waits grow: %s (mean of %s); calls with three retries would",
+			means(waits), plural(len(waits[0]), "call"))
+	case meanOf(waits[0]) < 4*late:
+		return p.say(Inconclusive, nil, "waits this short do not show whether they grow: %s (mean of %s), of which %s may be the machine's lateness",
+			means(waits), plural(len(waits[0]), "call"), span(late))
 	default:
-		return p.say(Inconclusive, nil, "%s with %s cannot tell growth from chance: %s, %.2f-fold from retry to retry; %d calls with three waits or 10 with four would",
-			plural(len(waits[0]), "call"), plural(len(waits), "wait"), means(waits), best.Factor(), max(20, 2*len(waits[0])))
+		return p.say(Inconclusive, nil, "%s with %d retries do not show whether the waits grow: %s (mean, %.2f-fold from retry to retry); "+
+			"%d calls with three retries, or half as many with four, would",
+			plural(len(waits[0]), "call"), len(waits), means(waits), best.Factor(), max(20, 2*len(waits[0])))
 	}
+}
+
+// meanLateness bounds how late n attempts were on average: the mean of an exponential tail is about a quarter of its p99,
+// and the more attempts the closer they come to it.
+func meanLateness(noise Noise, n int) time.Duration {
+	p99 := float64(noise.P99(0, maxTime))
+	return time.Duration(p99/4 + 0.75*p99/math.Sqrt(float64(n)))
+}
+
+// total sums up waits.
+type total struct {
+	n   int
+	sum time.Duration
 }
 
 // firstWaits sorts the leading waits of all calls by retry, and sums up those from the fifth retry on. Retries that few
 // calls came to are left out: the rest may be a selection.
-func (p BackoffGrowth) firstWaits(calls []Call) (waits [][]time.Duration, later hurry) {
+func (p BackoffGrowth) firstWaits(calls []Call) (waits [][]time.Duration, later total) {
 	waits = make([][]time.Duration, growthGaps+1)
 	for i := range calls {
 		for k, wait := range firstWaits(&calls[i]) {
@@ -125,7 +139,7 @@ func (p BackoffGrowth) firstWaits(calls []Call) (waits [][]time.Duration, later 
 				waits[k] = append(waits[k], wait)
 			}
 			if k+1 >= growthGaps {
-				later.waits++
+				later.n++
 				later.sum += wait
 			}
 		}
@@ -153,12 +167,12 @@ func (p BackoffGrowth) capped(waits []time.Duration) bool {
 
 // hasty reports whether the client still comes back at once where any backoff would wait: one-sided, since a machine only
 // makes waits longer.
-func (p BackoffGrowth) hasty(waits [][]time.Duration, later hurry) bool {
+func (p BackoffGrowth) hasty(waits [][]time.Duration, later total) bool {
 	if p.Curve.Max > 0 && p.Curve.Max < smallWait {
 		return false
 	}
 	third := len(waits) >= 3 && len(waits[2]) >= 3 && meanOf(waits[2]) < noWait
-	return third || later.waits >= 3 && later.mean() < smallWait
+	return third || later.n >= 3 && later.sum/time.Duration(later.n) < smallWait
 }
 
 // belowCurve looks for waits below the curve that the contract names.

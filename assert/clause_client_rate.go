@@ -52,6 +52,6 @@ func (p ClientRate) Check(calls []Call) Result {
 	return v.result(calls, "no request arrived", func(w crowd, limit Rate) string {
 		e := w.list[0]
 		return fmt.Sprintf("%s sent %d requests to %s %s within %s; the contract allows %d", named(e.Client), w.count, e.Method, e.Path,
-			short(limit.Per), limit.N)
+			span(limit.Per), limit.N)
 	})
 }

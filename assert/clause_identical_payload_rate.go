@@ -56,7 +56,7 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 	return v.result(calls, "no request failed", func(w crowd, limit Rate) string {
 		e := w.list[0]
 		return fmt.Sprintf("%s sent the same %s %s %d times more within %s after it had failed; the contract allows %d", named(e.Client),
-			e.Method, e.Path, w.count, short(limit.Per), limit.N)
+			e.Method, e.Path, w.count, span(limit.Per), limit.N)
 	})
 }
 

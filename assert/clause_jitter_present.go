@@ -1,6 +1,7 @@
 package assert
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,17 +63,16 @@ func (p JitterPresent) Check(calls []Call) Result {
 		return r
 	}
 	tau := calls[0].Run.Noise.Tau()
-	chance, still, hasty := 1.0, true, true
+	still, hasty := true, true
 	for k, w := range waits {
-		s := w.spread(k)
-		if s.N >= leastCalls && !s.Still(max(tau, time.Duration(p.Share*float64(s.Median)))) {
+		s := w.spread
+		if s.N >= leastCalls && s.Width > max(tau, time.Duration(p.Share*float64(s.Median))) {
 			r.Verdict = Pass
 			r.Detail = fmt.Sprintf("the waits before attempt %d lie %s apart around %s (%s)", k+2, span(s.Width), span(s.Median), plural(s.N, "call"))
 			return r
 		}
-		still = still && s.Width <= max(tau, s.Median/100)
+		still = still && s.Width <= resolution(s)
 		hasty = hasty && s.Median < 2*noWait
-		chance *= infer.EqualChance(s.N, time.Duration(leastJitter*float64(s.Median)), tau)
 	}
 	first := waits[0]
 	r.Verdict = Inconclusive
@@ -84,9 +84,9 @@ func (p JitterPresent) Check(calls []Call) Result {
 		r.Detail = fmt.Sprintf("%s cannot show whether the waits differ; 10 would", plural(len(first.list), "call"))
 	case !still:
 		r.Detail = fmt.Sprintf("%s: more than the machine explains, less than the %.0f %% that count as jitter", alike(waits), 100*p.Share)
-	case chance >= rare:
-		r.Detail = fmt.Sprintf("%s, but waits that short (%s) would hide jitter of 10 %% in the machine's own %s; longer waits or %d calls would tell",
-			alike(waits), span(first.spread(0).Median), span(tau), 3*len(first.list))
+	case hiddenChance(waits, 0) >= rare:
+		r.Detail = fmt.Sprintf("%s, but jitter of 10 %% on waits so short would not stand out from the %s that a machine may add; %s would tell",
+			alike(waits), span(noiseFloor), enough(waits))
 	default:
 		if why := noisy(calls[0].Run.Noise, 0, maxTime); why != "" {
 			r.Detail = alike(waits) + "; but " + why
@@ -100,8 +100,36 @@ func (p JitterPresent) Check(calls []Call) Result {
 	return r
 }
 
+// resolution is the width up to which waits count as alike. It is not widened on a slow machine: that only draws waits
+// apart.
+func resolution(s infer.Spread) time.Duration { return max(noiseFloor, s.Median/100) }
+
+// hiddenChance is how likely waits with the narrowest jitter that counts would all look alike, in n calls, or in as many as
+// there are for 0.
+func hiddenChance(waits []retryWaits, n int) float64 {
+	chance := 1.0
+	for _, w := range waits {
+		width := time.Duration(leastJitter * float64(w.spread.Median))
+		chance *= infer.EqualChance(max(n, w.spread.N), width, resolution(w.spread))
+	}
+	return chance
+}
+
+// enough names the evidence that would decide.
+func enough(waits []retryWaits) string {
+	for n := len(waits[0].list) + 1; n <= 100; n++ {
+		if hiddenChance(waits, n) < rare {
+			return fmt.Sprintf("longer waits or %d calls", n)
+		}
+	}
+	return "longer waits"
+}
+
 // retryWaits are the waits before one retry over all calls.
-type retryWaits struct{ list []located }
+type retryWaits struct {
+	list   []located // the shortest first
+	spread infer.Spread
+}
 
 // located is a wait and where it was seen.
 type located struct {
@@ -125,18 +153,16 @@ func waitsByRetry(calls []Call) []retryWaits {
 			by[k].list = append(by[k].list, located{wait, c, k})
 		}
 	}
-	for _, w := range by {
-		slices.SortFunc(w.list, func(a, b located) int { return int(a.wait - b.wait) })
+	for k := range by {
+		list := by[k].list
+		slices.SortFunc(list, func(a, b located) int { return cmp.Compare(a.wait, b.wait) })
+		sorted := make([]time.Duration, len(list))
+		for i, l := range list {
+			sorted[i] = l.wait
+		}
+		by[k].spread = infer.SpreadOf(k+1, sorted)
 	}
 	return by
-}
-
-func (w retryWaits) spread(k int) infer.Spread {
-	sorted := make([]time.Duration, len(w.list))
-	for i, l := range w.list {
-		sorted[i] = l.wait
-	}
-	return infer.SpreadOf(k+1, sorted)
 }
 
 func (w retryWaits) mean() time.Duration {
@@ -162,7 +188,7 @@ func (w retryWaits) extremes() []journal.Entry {
 func alike(waits []retryWaits) string {
 	words := make([]string, len(waits))
 	for k, w := range waits {
-		s := w.spread(k)
+		s := w.spread
 		apart := " "
 		if k == 0 {
 			apart = " apart "

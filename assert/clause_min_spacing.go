@@ -2,6 +2,7 @@ package assert
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retrygate/retrygate/assert/infer"
@@ -49,22 +50,26 @@ func (p *MinSpacing) Validate(n strict.Node) {
 // rare is how seldom a client that keeps a clause may fail it by chance.
 const rare = 1e-4
 
-// hurry sums up waits that are suspiciously short.
+// hurry collects waits that may be too short together.
 type hurry struct {
-	waits int
-	sum   time.Duration
+	waits []time.Duration
 	shown []journal.Entry // a few failed attempts with their hasty successors
 }
 
 func (h *hurry) add(c *Call, i int, wait, short time.Duration) {
-	h.waits++
-	h.sum += wait
+	h.waits = append(h.waits, wait)
 	if wait < short && len(h.shown) < 6 {
 		h.shown = append(h.shown, c.Attempts[i], c.Attempts[i+1])
 	}
 }
 
-func (h *hurry) mean() time.Duration { return h.sum / time.Duration(max(1, h.waits)) }
+func (h *hurry) median() time.Duration { return h.waits[len(h.waits)/2] }
+
+// chance is how likely a client that keeps to jitter waits so little; it sorts the waits.
+func (h *hurry) chance(base time.Duration) float64 {
+	slices.Sort(h.waits)
+	return infer.ShortChance(h.waits, base)
+}
 
 // Check measures waits one by one against the floor, and together against what jitter can explain.
 func (p MinSpacing) Check(calls []Call) Result {
@@ -109,7 +114,7 @@ func (p MinSpacing) Check(calls []Call) Result {
 			return r
 		}
 	}
-	return t.result(fmt.Sprintf("every retry waited: %s at least, %s on average", span(shortest), span(all.mean())),
+	return t.result(fmt.Sprintf("every retry waited, %s at least", span(shortest)),
 		"no call was retried after a wait of the client's own choice", "")
 }
 
@@ -123,22 +128,25 @@ func excused(c *Call, k int) bool {
 // together judges what no single wait shows.
 func (p MinSpacing) together(loop hotLoop, first, all hurry) (Result, bool) {
 	r := Result{Clause: p.ID(), Verdict: Fail}
+	firstChance, allChance := first.chance(p.Base), all.chance(p.Base)
 	switch {
-	case loop.call != nil && loop.chance*float64(all.waits) < rare/10:
+	case len(all.waits) == 0:
+		return r, false
+	case loop.chance*float64(len(all.waits)) < rare/10:
 		from, to := loop.first+2, loop.first+1+loop.waits
 		r.Detail = fmt.Sprintf("%s sent attempts %d to %d at once, %s after the failure before on average; the contract wants a wait before each",
 			named(loop.call.Client), from, to, span(loop.sum/time.Duration(loop.waits)))
 		r.Witness = loop.call.Attempts[loop.first : loop.first+min(loop.waits, 3)+1]
-	case infer.ShortChance(first.waits, first.sum, p.Base) < rare/2:
-		r.Detail = fmt.Sprintf("the first retry came %s after the failure on average (%s); %s", span(first.mean()), plural(first.waits, "call"), p.wanted())
+	case firstChance < rare/2:
+		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s); %s", span(first.median()), plural(len(first.waits), "call"), p.wanted())
 		r.Witness = first.shown
-	case infer.ShortChance(all.waits, all.sum, p.Base) < rare/2:
-		r.Detail = fmt.Sprintf("%d retries came %s after the failure on average; %s", all.waits, span(all.mean()), p.wanted())
+	case allChance < rare/2:
+		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d); %s", span(all.median()), len(all.waits), p.wanted())
 		r.Witness = all.shown
-	case first.waits > 0 && first.mean() < p.Base/4:
+	case len(first.waits) > 0 && first.median() < p.Base/5:
 		r.Verdict = Inconclusive
-		r.Detail = fmt.Sprintf("the first retry came %s after the failure on average, which jitter can do by chance in %s; %d calls would tell",
-			span(first.mean()), plural(first.waits, "call"), p.enough(first.mean()))
+		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s), which jitter can do by chance; %d calls would tell",
+			span(first.median()), plural(len(first.waits), "call"), p.enough(first.median()))
 	default:
 		return r, false
 	}
@@ -149,10 +157,10 @@ func (p MinSpacing) wanted() string {
 	return fmt.Sprintf("the contract wants a wait, and even waits drawn between 0 and %s are that short less than once in 10,000 runs", span(p.Base))
 }
 
-// enough is how many calls with such a mean first wait decide.
-func (p MinSpacing) enough(mean time.Duration) int {
-	n := 1
-	for n < 1000 && infer.ShortChance(n, time.Duration(n)*mean, p.Base) >= rare/2 {
+// enough is how many calls with such a first wait decide.
+func (p MinSpacing) enough(wait time.Duration) int {
+	n := 2
+	for n < 100 && infer.ShortChance(slices.Repeat([]time.Duration{wait}, n), p.Base) >= rare/2 {
 		n++
 	}
 	return n
@@ -179,7 +187,7 @@ func (h *hotLoop) next(k int, wait, base time.Duration) hotLoop {
 		h.waits++
 		h.sum += wait
 	}
-	h.chance = infer.ShortChance(h.waits, h.sum, base)
+	h.chance = infer.SumChance(h.waits, h.sum, base)
 	return *h
 }
 

@@ -73,16 +73,19 @@ func (o *obedience) check(calls []Call, dates bool, what string) Result {
 			if !ok {
 				continue
 			}
-			met = true
 			if k+1 == len(c.Attempts) {
-				open = !c.Run.Ended && c.Run.Until-endOf(e) < asked
+				met, open = true, !c.Run.Ended && c.Run.Until-endOf(e) < asked
 				if !open {
 					o.gaveUp++
 				}
 				continue
 			}
 			wait := c.Attempts[k+1].At - endOf(e)
-			if wait < -overlap || wait >= asked-Early(asked)-o.early {
+			if wait < -overlap {
+				continue // sent before the answer came
+			}
+			met = true
+			if wait >= asked-Early(asked)-o.early {
 				continue
 			}
 			if share := 1 - float64(wait)/float64(asked); at < 0 || share > sooner {
@@ -123,9 +126,9 @@ func (o *obedience) text(c *Call, at int) string {
 	e := &c.Attempts[at]
 	wait := c.Attempts[at+1].At - endOf(e)
 	asked, _ := Asked(*e, c.Run.Began)
-	text := fmt.Sprintf("attempt %d came %s after a %d that asked for %s (Retry-After: %s)", at+2, span(max(0, wait)), e.Status, span(asked), e.RetryAfter)
+	text := fmt.Sprintf("attempt %d came %s after a %d that asked for %s (Retry-After: %s); the contract says not sooner", at+2, span(max(0, wait)), e.Status, span(asked), e.RetryAfter)
 	if o.max > 0 && asked > o.max && o.longer != GiveUp {
-		text += fmt.Sprintf("; the contract lets a client shorten that to %s, not further", span(o.max))
+		text += fmt.Sprintf(" than after %s", span(o.max))
 	}
 	return text
 }

@@ -72,11 +72,8 @@ func (p TotalDeadline) Check(calls []Call) Result {
 			t.keep(!last.Open && !Failed(*last) || ends.over(c))
 		}
 	}
-	kept := fmt.Sprintf("the longest call took %s; the contract allows %s", span(longest), span(p.Within))
-	if longest > p.Within {
-		kept += ", and the machine may have been late by the rest"
-	}
-	return t.result(kept,
+	return t.result(
+		"the longest call took "+within(longest, p.Within),
 		"no call met a failure that may be retried, or an answer that did not come",
 		fmt.Sprintf("no call was seen to take longer than %s, but calls could still go on when the watch ended", span(p.Within)))
 }

@@ -275,6 +275,15 @@ func after(e *journal.Entry) string {
 	}
 }
 
+// within compares a time that was seen with the one that the contract allows, where lateness may explain a little more.
+func within(seen, allowed time.Duration) string {
+	text := fmt.Sprintf("%s; the contract allows %s", span(seen), span(allowed))
+	if seen > allowed {
+		text += ", and the machine may have been late by the rest"
+	}
+	return text
+}
+
 func named(client string) string {
 	if client == "" {
 		return "a client"

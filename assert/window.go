@@ -120,7 +120,7 @@ func (v *rateVerdict) result(calls []Call, missing string, say func(crowd, Rate)
 		}
 	case !calls[0].Run.Ended && calls[0].Run.Until < longest.Per:
 		r.Verdict = Inconclusive
-		r.Detail = fmt.Sprintf("watched for %s only, too short for a limit on %s", span(calls[0].Run.Until), short(longest.Per))
+		r.Detail = fmt.Sprintf("watched for %s only, too short for a limit on %s", span(calls[0].Run.Until), span(longest.Per))
 	default:
 		r.Verdict = Pass
 		r.Detail = fmt.Sprintf("at most %.0f %% of the agreed rate", 100*v.fullest)

@@ -5,16 +5,34 @@ import (
 	"time"
 )
 
-// ShortChance bounds the chance that n waits, each drawn evenly between 0 and least or more, add up to sum or less. That is
+// SumChance bounds the chance that n waits, each drawn evenly between 0 and least or more, add up to sum or less. That is
 // what full jitter, the shortest lawful waits, gives a client whose smallest delay is least. The bound is the volume of a
 // simplex, (sum/least)^n / n!, so it needs no approximation, however few the waits.
-func ShortChance(n int, sum, least time.Duration) float64 {
+func SumChance(n int, sum, least time.Duration) float64 {
+	return math.Exp(min(0, lnSum(n, sum, least)))
+}
+
+func lnSum(n int, sum, least time.Duration) float64 {
 	if n == 0 {
-		return 1
+		return 0
 	}
 	faculty, _ := math.Lgamma(float64(n + 1))
-	ln := float64(n)*math.Log(float64(max(sum, 1))/float64(least)) - faculty
-	return min(1, math.Exp(ln))
+	return float64(n)*math.Log(float64(max(sum, 1))/float64(least)) - faculty
+}
+
+// ShortChance bounds the chance that such waits are as short as these (sorted, the shortest first). It looks at their sum,
+// and at the sum without the longest 15 %, which a slow machine may have stretched.
+func ShortChance(sorted []time.Duration, least time.Duration) float64 {
+	n := len(sorted)
+	kept := n - Dropped(n)
+	var sum, all time.Duration
+	for i, w := range sorted {
+		if all += w; i < kept {
+			sum += w
+		}
+	}
+	ln := min(lnSum(n, all, least), lnChoose(n, kept)+lnSum(kept, sum, least))
+	return min(1, 2*math.Exp(ln))
 }
 
 // EqualChance is the chance that n waits drawn evenly from a stretch of the given width lie within resolution of each

@@ -1,0 +1,148 @@
+package assert_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// policy gives the wait before retry k (from 1) in seconds, prev being the one before.
+type policy func(r *rand.Rand, k int, prev float64) float64
+
+func exponential(base, factor float64) func(int) float64 {
+	return func(k int) float64 { return base * math.Pow(factor, float64(k-1)) }
+}
+
+// within draws the delay times lo to hi.
+func within(delay func(int) float64, lo, hi float64) policy {
+	return func(r *rand.Rand, k int, _ float64) float64 { return delay(k) * (lo + (hi-lo)*r.Float64()) }
+}
+
+func plus(delay func(int) float64, add float64) policy {
+	return func(r *rand.Rand, k int, _ float64) float64 { return delay(k) + add*r.Float64() }
+}
+
+func decorrelated(base, cap float64) policy {
+	return func(r *rand.Rand, k int, prev float64) float64 {
+		return min(cap, base+(3*max(base, prev)-base)*r.Float64())
+	}
+}
+
+// late is what a busy build machine adds to every wait: measured 0.5 ms and an exponential tail, in 2 % of all cases 10 to
+// 100 ms.
+func late(r *rand.Rand) float64 {
+	if r.Float64() < 0.02 {
+		return 0.010 + 0.090*r.Float64()
+	}
+	return 0.0005 + 0.002*r.ExpFloat64()
+}
+
+// simulated are the calls of m clients with n retries each against a lasting 503.
+func simulated(p policy, m, n int, r *rand.Rand) []assert.Call {
+	run := &assert.Run{Ended: true, Noise: assert.Noise{Slices: []assert.Slice{{P50: 2 * ms, P99: 60 * ms}}}}
+	calls := make([]assert.Call, m)
+	for i := range calls {
+		attempts := make([]journal.Entry, 1, n+1)
+		attempts[0] = journal.Entry{Status: 503, Took: ms}
+		prev := 0.0
+		for k := 1; k <= n; k++ {
+			prev = p(r, k, prev)
+			at := attempts[k-1].End() + time.Duration((prev+late(r))*float64(s))
+			attempts = append(attempts, journal.Entry{At: at, Status: 503, Took: ms})
+		}
+		calls[i] = assert.Call{Client: "a", Attempts: attempts, Run: run}
+	}
+	return calls
+}
+
+// samples are the smallest numbers of calls and retries at which a clause promises to decide.
+var samples = []struct{ calls, retries int }{{20, 3}, {10, 4}}
+
+func TestConformingPoliciesNeverFail(t *testing.T) {
+	clauses := []assert.Clause{assert.MinSpacing{}, assert.BackoffGrowth{}, assert.JitterPresent{}, assert.DelayCap{}}
+	linear := func(k int) float64 { return float64(k) }
+	for name, p := range map[string]policy{
+		"full jitter":                  within(exponential(1, 2), 0, 1),
+		"full jitter on 100 ms":        within(exponential(0.1, 2), 0, 1),
+		"full jitter on 50 ms":         within(exponential(0.05, 2), 0, 1),
+		"full jitter, x1.5":            within(exponential(1, 1.5), 0, 1),
+		"equal jitter":                 within(exponential(1, 2), 0.5, 1),
+		"+-20 %":                       within(exponential(0.3, 2), 0.8, 1.2),
+		"+-10 % of 200 ms":             within(exponential(0.2, 2), 0.9, 1.1),
+		"+-50 %, x1.5":                 within(exponential(0.5, 1.5), 0.5, 1.5),
+		"decorrelated":                 decorrelated(0.5, 30),
+		"0 to 100 ms added to 1 s":     plus(exponential(1, 2), 0.1),
+		"0 to 100 ms added to 100 ms":  plus(exponential(0.1, 2), 0.1),
+		"linear, full jitter":          within(linear, 0, 1),
+		"+20 %":                        within(exponential(0.2, 2), 1, 1.2),
+		"full jitter, capped at twice": within(func(k int) float64 { return min(2, exponential(1, 2)(k)) }, 0, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, n := range samples {
+				for run := range simulations(t) {
+					calls := simulated(p, n.calls, n.retries, r)
+					for _, c := range clauses {
+						if got := c.Check(calls); got.Verdict == assert.Fail {
+							t.Fatalf("%d calls with %d retries, run %d: %s fails: %s", n.calls, n.retries, run, got.Clause, got.Detail)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestBrokenPoliciesAreCaught(t *testing.T) {
+	constant := exponential(1, 1)
+	for _, tt := range []struct {
+		name           string
+		policy         policy
+		clause         assert.Clause
+		calls, retries int
+	}{
+		{"constant", within(constant, 1, 1), assert.BackoffGrowth{}, 10, 3},
+		{"constant", within(constant, 1, 1), assert.BackoffGrowth{}, 5, 3},
+		{"constant, +-20 %", within(constant, 0.8, 1.2), assert.BackoffGrowth{}, 10, 3},
+		{"constant, +-50 %", within(constant, 0.5, 1.5), assert.BackoffGrowth{}, 20, 3},
+		{"constant, full jitter", within(constant, 0, 1), assert.BackoffGrowth{}, 60, 4},
+		{"constant 25 ms", within(exponential(0.025, 1), 1, 1), assert.BackoffGrowth{}, 1, 50},
+		{"doubling without jitter", within(exponential(1, 2), 1, 1), assert.JitterPresent{}, 10, 3},
+		{"doubling 300 ms without jitter", within(exponential(0.3, 2), 1, 1), assert.JitterPresent{}, 20, 3},
+		{"one retry after 1 s", within(constant, 1, 1), assert.JitterPresent{}, 20, 1},
+		{"at once", within(exponential(0, 1), 1, 1), assert.MinSpacing{}, 3, 3},
+		{"first retry at once", func(_ *rand.Rand, k int, _ float64) float64 { return float64(k - 1) }, assert.MinSpacing{}, 10, 3},
+	} {
+		t.Run(fmt.Sprintf("%s in %d calls with %d retries", tt.name, tt.calls, tt.retries), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(3, 4))
+			caught, runs := 0, simulations(t)
+			last := assert.Result{}
+			for range runs {
+				got := tt.clause.Check(simulated(tt.policy, tt.calls, tt.retries, r))
+				if got.Verdict == assert.Fail {
+					caught++
+				} else {
+					last = got
+				}
+			}
+			if 100*caught < 99*runs {
+				t.Errorf("%s caught it in %d of %d runs; once it said %s: %s", tt.clause.ID(), caught, runs, last.Verdict, last.Detail)
+			}
+		})
+	}
+}
+
+// simulations is how many runs a policy gets.
+func simulations(t *testing.T) int {
+	if testing.Short() {
+		return 100
+	}
+	return 300
+}
