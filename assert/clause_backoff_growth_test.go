@@ -10,7 +10,7 @@ import (
 
 func TestBackoffGrowth(t *testing.T) {
 	same := func(n int, waits ...time.Duration) *history.Builder {
-		return fleet(n, func(_ int, h *history.Builder) { h.Retries(0, 503, waits...) })
+		return clients(n, func(_ int, h *history.Builder) { h.Retries(0, 503, waits...) })
 	}
 	declared := assert.BackoffGrowth{Curve: assert.Delays{
 		Initial: 20 * ms, Multiplier: 2, Max: 320 * ms, Jitter: assert.Jitter{Form: assert.JitterProportional, Proportion: 0.2},
@@ -69,14 +69,14 @@ func TestBackoffGrowth(t *testing.T) {
 			history: same(1, append(append([]time.Duration{ms, 2 * ms, 4 * ms, 8 * ms, 16 * ms}, repeat(38, 20*ms)...), repeat(20, ms/2)...)...),
 			want:    assert.Fail, detail: "attempt 45 came after a wait of 0.5 ms; the agreed backoff has grown to 20 ms there", witness: []uint64{44, 45}},
 
-		{name: "directed waits are the server's", history: fleet(10, func(_ int, h *history.Builder) {
+		{name: "directed waits are the server's", history: clients(10, func(_ int, h *history.Builder) {
 			at := time.Duration(0)
 			for range 4 {
 				h.Attempt(at, ms, 429).RetryAfter("2")
 				at += 2*s + ms
 			}
 		}), want: assert.NotExercised, detail: "no call was retried after a wait of the client's own choice"},
-		{name: "a direction in between ends what counts", history: fleet(10, func(_ int, h *history.Builder) {
+		{name: "a direction in between ends what counts", history: clients(10, func(_ int, h *history.Builder) {
 			h.Retries(0, 503, s, 2*s).RetryAfter("1").Retries(5*s, 503, s, s, s)
 		}), want: assert.Pass, detail: "the waits grow 2.0-fold from retry to retry: 1 s, 2 s (10 calls)"},
 		{name: "one retry", history: same(10, s),

@@ -20,7 +20,7 @@ func TestBodyIdentical(t *testing.T) {
 			With(func(e *journal.Entry) { e.BodyWhole = false }), want: assert.Fail, detail: "attempt 2 carried 0 bytes where attempt 1 carried 9; the contract says the same body every time", witness: []uint64{1, 2}},
 		{name: "a new timestamp in the body", history: put(`{"t":1}`).Attempt(0, ms, 503).Body(`{"t":2}`).Attempt(s, ms, 200),
 			want: assert.Fail, detail: "attempt 2 carried another body than attempt 1 (both 7 bytes); the contract says the same body every time", witness: []uint64{1, 2}},
-		{name: "sends the rest of a stream", history: fleet(3, func(i int, h *history.Builder) {
+		{name: "sends the rest of a stream", history: clients(3, func(i int, h *history.Builder) {
 			h.Request("PUT", "/file").Body("0123456789").Attempt(0, ms, 503).Body("0123456789"[3*i:]).Attempt(s, ms, 200)
 		}), want: assert.Fail, detail: "attempt 2 carried 4 bytes where attempt 1 carried 10; the contract says the same body every time (c2; 2 of 3 calls)", witness: []uint64{3, 6}},
 		{name: "the fault cut the first upload", history: put("test body").Cut(0, ms).With(half).Attempt(s, ms, 503).Attempt(3*s, ms, 200),

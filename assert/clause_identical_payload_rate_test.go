@@ -26,17 +26,17 @@ func TestIdenticalPayloadRate(t *testing.T) {
 			want: assert.NotExercised, detail: "no request failed"},
 		{name: "polls on after a failure", history: history.New().Retries(0, 200, s, s).Attempt(10*s, ms, 503).Retries(11*s, 200, repeat(50, s)...),
 			want: assert.Pass, detail: "at most 33 % of the agreed rate"},
-		{name: "comes back as told", history: fleet(1, func(_ int, h *history.Builder) {
+		{name: "comes back as told", history: clients(1, func(_ int, h *history.Builder) {
 			for i := range 8 {
 				h.Attempt(ns(i)*(2*s+ms), ms, 429).RetryAfter("2")
 			}
 		}), want: assert.Pass, detail: "at most 0 % of the agreed rate"},
-		{name: "different payloads", history: fleet(1, func(_ int, h *history.Builder) {
+		{name: "different payloads", history: clients(1, func(_ int, h *history.Builder) {
 			for i := range 8 {
 				h.Body(string(rune('a'+i))).Attempt(ns(i)*s, ms, 400)
 			}
 		}), want: assert.Pass, detail: "at most 0 % of the agreed rate"},
-		{name: "calls side by side are no repeats", history: fleet(1, func(_ int, h *history.Builder) {
+		{name: "calls side by side are no repeats", history: clients(1, func(_ int, h *history.Builder) {
 			for i := range 20 {
 				h.Attempt(ns(i)*ms, s, 503)
 			}

@@ -11,7 +11,7 @@ import (
 func TestJitterPresent(t *testing.T) {
 	// alike are n clients whose waits differ by a millisecond from one to the next.
 	alike := func(n int, waits ...time.Duration) *history.Builder {
-		return fleet(n, func(i int, h *history.Builder) {
+		return clients(n, func(i int, h *history.Builder) {
 			mine := make([]time.Duration, len(waits))
 			for k, w := range waits {
 				mine[k] = w + ns(i)*ms/4
@@ -25,18 +25,18 @@ func TestJitterPresent(t *testing.T) {
 			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
 		{name: "one retry after exactly 1 s", history: alike(10, s),
 			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
-		{name: "full jitter", history: fleet(10, func(i int, h *history.Builder) { h.Retries(0, 503, ns(i+1)*100*ms) }),
+		{name: "full jitter", history: clients(10, func(i int, h *history.Builder) { h.Retries(0, 503, ns(i+1)*100*ms) }),
 			want: assert.Pass, detail: "the waits before attempt 2 lie 700 ms apart around 550 ms (10 calls)"},
-		{name: "first wait fixed, later ones not", history: fleet(10, func(i int, h *history.Builder) {
+		{name: "first wait fixed, later ones not", history: clients(10, func(i int, h *history.Builder) {
 			h.Retries(0, 503, 100*ms, 100*ms+ns(i)*10*ms)
 		}), want: assert.Pass, detail: "the waits before attempt 3 lie 70 ms apart around 145 ms (10 calls)"},
-		{name: "up to 100 ms on 1 s and on 2 s", history: fleet(10, func(i int, h *history.Builder) {
+		{name: "up to 100 ms on 1 s and on 2 s", history: clients(10, func(i int, h *history.Builder) {
 			h.Retries(0, 503, s+ns(i)*10*ms, 2*s+ns(i)*10*ms)
 		}), want: assert.Pass, detail: "the waits before attempt 2 lie 70 ms apart around 1.04 s (10 calls)"},
-		{name: "up to 60 ms on 1 s", history: fleet(10, func(i int, h *history.Builder) {
+		{name: "up to 60 ms on 1 s", history: clients(10, func(i int, h *history.Builder) {
 			h.Retries(0, 503, s+ns(i)*6*ms)
 		}), want: assert.Inconclusive, detail: "42 ms apart around 1.03 s: more than the machine explains, less than the 5 % that count as jitter"},
-		{name: "a fifth is late, the rest alike", history: fleet(12, func(i int, h *history.Builder) {
+		{name: "a fifth is late, the rest alike", history: clients(12, func(i int, h *history.Builder) {
 			h.Retries(0, 503, s+ns(i/10)*300*ms, 2*s, 4*s)
 		}), want: assert.Fail, detail: "12 calls waited alike, 0 ms apart around 1 s, 0 ms around 2 s, 0 ms around 4 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 13, 10, 22}},
 		{name: "three calls", history: alike(3, s, 2*s, 4*s),
@@ -49,7 +49,7 @@ func TestJitterPresent(t *testing.T) {
 			want: assert.Inconclusive, detail: "1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s; but no canary ran, so the machine itself may have been late"},
 		{name: "at once", history: alike(10, 0, 0, 0),
 			want: assert.NotExercised, detail: "the client retries at once (1.1 ms on average), so there is no wait that could differ"},
-		{name: "waits as told", history: fleet(10, func(_ int, h *history.Builder) { h.Attempt(0, ms, 429).RetryAfter("2").Attempt(2*s+ms, ms, 200) }),
+		{name: "waits as told", history: clients(10, func(_ int, h *history.Builder) { h.Attempt(0, ms, 429).RetryAfter("2").Attempt(2*s+ms, ms, 200) }),
 			want: assert.NotExercised, detail: "no call was retried after a wait of the client's own choice"},
 		{name: "never retries", history: alike(10),
 			want: assert.NotExercised, detail: "no call was retried after a wait of the client's own choice"},

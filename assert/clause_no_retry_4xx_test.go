@@ -20,7 +20,7 @@ func TestNoRetry4xx(t *testing.T) {
 			want: assert.Fail, detail: "attempt 2 came 25 ms after a 400; the contract says never; 39 more followed", witness: []uint64{1, 2}},
 		{name: "waits politely, and still sends it again", history: history.New().Retries(0, 404, 10*s, 20*s),
 			want: assert.Fail, detail: "attempt 2 came 10 s after a 404; the contract says never; 1 more followed", witness: []uint64{1, 2}},
-		{name: "is counted with the others", history: fleet(20, func(i int, h *history.Builder) {
+		{name: "is counted with the others", history: clients(20, func(i int, h *history.Builder) {
 			h.Retries(0, 422, repeat(i%4, s)...)
 		}), want: assert.Fail, detail: "attempt 2 came 1 s after a 422; the contract says never; 2 more followed (c3; 15 of 20 calls)", witness: []uint64{4, 23}},
 		{name: "keeps on after a success", history: history.New().Attempt(0, ms, 200).Retries(s, 400, s),

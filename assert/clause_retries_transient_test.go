@@ -17,24 +17,24 @@ func TestRetriesTransient(t *testing.T) {
 			want: assert.Pass, detail: "passing failures were tried again: 503; 1 call succeeded in the end (1 call)"},
 		{name: "retries in vain", history: history.New().Retries(0, 503, s, 2*s),
 			want: assert.Pass, detail: "passing failures were tried again: 503; the failures lasted (1 call)"},
-		{name: "never retries", history: fleet(10, func(i int, h *history.Builder) {
+		{name: "never retries", history: clients(10, func(i int, h *history.Builder) {
 			if status := each[i%5]; status != 0 {
 				h.Attempt(0, ms, status)
 			} else {
 				h.Cut(0, ms)
 			}
 		}), want: assert.Fail, detail: "after a 429 no second attempt came; of 429, 502, 503, 504 and reset it retried none (c0; 10 of 10 calls)", witness: []uint64{1}},
-		{name: "knows 503 only", history: fleet(4, func(i int, h *history.Builder) {
+		{name: "knows 503 only", history: clients(4, func(i int, h *history.Builder) {
 			if h.Attempt(0, ms, each[i]); each[i] == 503 {
 				h.Attempt(s, ms, 200)
 			}
 		}), want: assert.Fail, detail: "after a 429 no second attempt came; of 429, 502, 503 and 504 it retried 503 (c0; 3 of 4 calls)", witness: []uint64{1}},
-		{name: "one call in ten, where nine do", history: fleet(10, func(i int, h *history.Builder) {
+		{name: "one call in ten, where nine do", history: clients(10, func(i int, h *history.Builder) {
 			if h.Attempt(0, ms, 503); i > 0 {
 				h.Attempt(s, ms, 200)
 			}
 		}), want: assert.Fail, detail: "after a 503 no second attempt came; of 503 it retried 503 (c0; 1 of 10 calls)", witness: []uint64{1}},
-		{name: "nine in ten are enough", clause: assert.RetriesTransient{Share: 0.9}, history: fleet(10, func(i int, h *history.Builder) {
+		{name: "nine in ten are enough", clause: assert.RetriesTransient{Share: 0.9}, history: clients(10, func(i int, h *history.Builder) {
 			if h.Attempt(0, ms, 503); i > 0 {
 				h.Attempt(s, ms, 200)
 			}

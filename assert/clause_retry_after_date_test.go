@@ -10,7 +10,7 @@ import (
 
 func TestRetryAfterDate(t *testing.T) {
 	began := time.Date(2006, 1, 2, 15, 4, 5, 900_000_000, time.UTC)
-	run := &assert.Run{Ended: true, Began: began, Noise: quiet}
+	run := &assert.Run{Ended: true, Began: began, Noise: calm}
 	// The answer came at 15:04:05.9 and names 15:04:08, 2.1 s later: "now+3 s" without the part of a second.
 	told := func(value string, at time.Duration) *history.Builder {
 		return history.New().Attempt(0, 0, 429).RetryAfter(value).Attempt(at, ms, 200)

@@ -41,7 +41,7 @@ func TestRetryAfterDelta(t *testing.T) {
 			want: assert.Fail, detail: "attempt 2 came 2m10s after a 429 that asked for 24h (Retry-After: 86400); the contract says not sooner", witness: []uint64{1, 2}},
 		{name: "the timer overflows", history: told(429, "2147484", ms),
 			want: assert.Fail, detail: "attempt 2 came 1 ms after a 429 that asked for 596h31m24s (Retry-After: 2147484); the contract says not sooner", witness: []uint64{1, 2}},
-		{name: "worst of several", history: fleet(3, func(i int, h *history.Builder) {
+		{name: "worst of several", history: clients(3, func(i int, h *history.Builder) {
 			h.Attempt(0, ms, 429).RetryAfter("1").Attempt(ms+s-ns(i)*400*ms, ms, 200)
 		}), want: assert.Fail, detail: "attempt 2 came 200 ms after a 429 that asked for 1 s (Retry-After: 1); the contract says not sooner (c2; 2 of 3 calls)", witness: []uint64{3, 4}},
 

@@ -20,7 +20,7 @@ func TestRetryCap(t *testing.T) {
 			want: assert.Fail, detail: "client-3 sent 60 attempts of one call; the contract allows 4", witness: []uint64{1, 2, 3, 4, 5}},
 		{name: "a loop on 400", history: history.New().Retries(0, 400, repeat(9, ms)...),
 			want: assert.Fail, detail: "a sent 10 attempts of one call; the contract allows 4", witness: []uint64{1, 2, 3, 4, 5}},
-		{name: "caps one kind of error only", history: fleet(6, func(i int, h *history.Builder) {
+		{name: "caps one kind of error only", history: clients(6, func(i int, h *history.Builder) {
 			if i%2 == 0 {
 				h.Retries(0, 503, s, 2*s)
 				return

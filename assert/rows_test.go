@@ -15,14 +15,14 @@ type row struct {
 	name    string
 	clause  assert.Clause // nil: the clause under test with its defaults
 	history *history.Builder
-	run     *assert.Run // nil: all clients have ended, on a quiet machine
+	run     *assert.Run // nil: all clients have ended, on a calm machine
 	want    assert.Verdict
 	detail  string   // in full
 	witness []uint64 // sequence numbers
 }
 
-// quiet is a machine on which nothing comes late.
-var quiet = assert.Noise{Slices: []assert.Slice{{P50: ms, P99: 2 * ms, Max: 3 * ms, Samples: 100}}}
+// calm is a machine on which nothing comes late.
+var calm = assert.Noise{Slices: []assert.Slice{{P50: ms, P99: 2 * ms, Max: 3 * ms, Samples: 100}}}
 
 // check judges every row; each client of a history makes one call.
 func check(t *testing.T, clause assert.Clause, rows []row) {
@@ -50,7 +50,7 @@ func check(t *testing.T, clause assert.Clause, rows []row) {
 
 func grouped(h *history.Builder, run *assert.Run) []assert.Call {
 	if run == nil {
-		run = &assert.Run{Ended: true, Noise: quiet}
+		run = &assert.Run{Ended: true, Noise: calm}
 	}
 	return assert.Calls(h.Entries(), assert.Key{OneCall: true, Run: run})
 }
@@ -62,8 +62,8 @@ func repeat(n int, wait time.Duration) []time.Duration {
 	return slices.Repeat([]time.Duration{wait}, n)
 }
 
-// fleet is the history of n clients, named c0, c1, ...
-func fleet(n int, of func(i int, h *history.Builder)) *history.Builder {
+// clients is the history of n clients, named c0, c1, ...
+func clients(n int, of func(i int, h *history.Builder)) *history.Builder {
 	h := history.New()
 	for i := range n {
 		of(i, h.Client("c"+strconv.Itoa(i)))
