@@ -38,6 +38,9 @@ func (s *Scope) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown scope %q%s", text, registry.Suggest(string(text), scopeNames[:]))
 }
 
+// JSONSchema lists the words that files use.
+func (Scope) JSONSchema() map[string]any { return map[string]any{"enum": scopeNames[:]} }
+
 // generation is how many keys a tally holds before it begins to forget those that were not seen for as many new ones.
 const generation = 64 << 10
 

@@ -157,12 +157,8 @@ func (n Node) Failed() bool {
 	if n.t.broken || n.d.at[[2]int{n.t.line, n.t.column}] {
 		return true
 	}
-	for _, t := range n.t.items {
-		if (Node{t, n.d}).Failed() {
-			return true
-		}
-	}
-	return false
+	failed := func(t *tree) bool { return Node{t, n.d}.Failed() }
+	return slices.ContainsFunc(n.t.keys, failed) || slices.ContainsFunc(n.t.items, failed)
 }
 
 // found describes what stands here for a "found X" message.

@@ -1,0 +1,112 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/memnet"
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// use gives a server the scenario's plan.
+func use(s scenarios.Scenario) error {
+	server := faultserver.New()
+	defer server.Close()
+	return server.Use(s.Plan())
+}
+
+// stubborn sends a request n times with the same wait after each answer or error, in virtual time, from each of the
+// clients, and returns what the server saw.
+func stubborn(t *testing.T, s scenarios.Scenario, clients, n int, wait time.Duration) (entries []journal.Entry) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := faultserver.New()
+		defer time.Sleep(time.Second) // net/http lets some connections linger for half a second
+		defer server.Close()
+		if err := server.Use(s.Plan()); err != nil {
+			t.Fatal(err)
+		}
+		var network memnet.Network
+		transport := &http.Transport{DialContext: network.DialContext}
+		defer transport.CloseIdleConnections()
+		client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+		for i := range clients {
+			addr := fmt.Sprintf("c%d:80", i)
+			l, err := network.Listen(addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go server.Serve(l, addr)
+			for range n {
+				if resp, err := client.Post("http://"+addr+"/driver/status", "", strings.NewReader("{}")); err == nil {
+					_, _ = io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+				time.Sleep(wait)
+			}
+		}
+		synctest.Wait() // the server notices that the last one left
+		entries = server.Journal().Entries()
+	})
+	return entries
+}
+
+// seen writes down what one exchange was: its status, or its fault where it was cut, with Retry-After and how long it took.
+func seen(e journal.Entry) string {
+	what := fmt.Sprint(e.Status)
+	if e.Cut || e.Gone > 0 {
+		what = e.Fault
+	}
+	if e.RetryAfter != "" {
+		what += "/" + strings.Fields(e.RetryAfter)[0]
+	}
+	if took := e.End() - e.At; took >= time.Second {
+		what += "/" + took.Round(time.Second).String()
+	}
+	return what
+}
+
+// behaviour is what each scenario gives to a client that never gives up.
+var behaviour = map[string]struct {
+	clients, requests int
+	wait              time.Duration
+	want              string // for all clients, one after the other
+}{
+	"sustained-400":           {1, 4, 0, "400 400 400 400"},
+	"4xx-sweep":               {21, 2, 0, "400 400 401 401 402 402 403 403 404 404 405 405 406 406 410 410 411 411 412 412 414 414 415 415 416 416 417 417 422 422 424 424 426 426 428 428 431 431 451 451 400 400"},
+	"5xx-sweep":               {18, 1, 0, "500 501 502 503 504 505 506 507 508 510 511 520 521 522 523 524 525 526"},
+	"503-burst":               {2, 6, 8 * time.Second, "503 503 503 503 503 200 503 503 503 503 503 200"},
+	"fail-then-succeed":       {6, 3, 0, "429 200 200 502 200 200 503 200 200 504 200 200 reset 200 200 429 200 200"},
+	"429-retry-after-seconds": {2, 4, 0, "429/1 429/2 200 200 429/1 429/2 200 200"},
+	"429-retry-after-date":    {1, 3, 0, "429/Sat, 200 200"}, // virtual time begins on a Saturday
+	"slow-responses":          {1, 2, 0, "200/3s 200/3s"},
+	"hang":                    {1, 2, 0, "hang/10s hang/10s"},
+	"reset-storm":             {1, 3, 0, "reset reset reset"},
+	"flapping":                {2, 24, time.Second, strings.Repeat(strings.TrimSpace(strings.Repeat("503 503 200 200 503 503 200 ", 3))+" 200 200 200 ", 2)},
+	"truncated-body":          {1, 2, 0, "truncate truncate"},
+}
+
+func TestWhatClientsMeet(t *testing.T) {
+	for _, s := range scenarios.All() {
+		t.Run(s.Name, func(t *testing.T) {
+			c, ok := behaviour[s.Name]
+			if !ok {
+				t.Fatal("nothing says what clients meet")
+			}
+			var got []string
+			for _, e := range stubborn(t, s, c.clients, c.requests, c.wait) {
+				got = append(got, seen(e))
+			}
+			if strings.Join(got, " ") != strings.TrimSpace(c.want) {
+				t.Errorf("got  %s\nwant %s", strings.Join(got, " "), c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+// Scenario is one disturbance of a client's world, and what is to be learnt from it.
+type Scenario struct {
+	Name    string `yaml:"name" doc:"lower-case words with hyphens between; for the scenarios that ship, the file's name"`
+	Summary string `yaml:"summary" doc:"what happens, in one line"`
+	Why     string `yaml:"why" doc:"what it is good for, and where it comes from"`
+
+	Judges  []string      `yaml:"judges" doc:"ids of the clauses that it puts to the test"`
+	Clients int           `yaml:"clients" doc:"how many clients it wants, each with one call and an address of its own; default 1"`
+	Limit   time.Duration `yaml:"limit" doc:"longest time that one client may take; default: as the runner says"`
+
+	Rules []faultserver.Rule `yaml:"rules" doc:"the plan: of the rules that a request meets, the first that is on acts"`
+}
+
+// maxClients keeps one file from starting more processes than a machine bears.
+const maxClients = 1000
+
+// Plan is what the fault server does.
+func (s Scenario) Plan() faultserver.Plan { return faultserver.Plan{Rules: s.Rules} }
+
+// String names the scenario and what it does, on one line.
+func (s Scenario) String() string { return fmt.Sprintf("%s: %s", s.Name, s.Summary) }
+
+// Validate checks what the types alone do not say.
+func (s *Scenario) Validate(n strict.Node) {
+	if n.Kind() != strict.Map {
+		return
+	}
+	if !isName(s.Name) {
+		n.At("name").Fail("name: %q is no name for a scenario; want lower-case words with hyphens between, as in 503-burst", s.Name)
+	}
+	s.validateTexts(n)
+	s.validateJudges(n)
+	strict.Between(n, "clients", s.Clients, 1, maxClients)
+	if _, ok := n.Field("limit"); ok {
+		strict.Above(n, "limit", s.Limit, 0)
+	}
+	if len(s.Rules) == 0 {
+		n.At("rules").Fail("rules: a scenario without rules disturbs nothing; give it at least one")
+	}
+	s.Plan().Validate(n)
+}
+
+func (s *Scenario) validateTexts(n strict.Node) {
+	switch summary := strings.TrimSpace(s.Summary); {
+	case summary == "":
+		n.At("summary").Fail("summary: say in one line what happens, as in summary: Two minutes of 503, then healthy.")
+	case strings.Contains(summary, "\n"):
+		n.At("summary").Fail("summary: has more than one line; the rest belongs into why")
+	}
+}
+
+func (s *Scenario) validateJudges(n strict.Node) {
+	if len(s.Judges) == 0 {
+		n.At("judges").Fail("judges: name the clauses that the scenario puts to the test, as in judges: [retry-cap]")
+	}
+	list, seen := n.At("judges").Seq(), map[string]bool{}
+	for i, id := range s.Judges {
+		switch {
+		case i >= len(list):
+		case seen[id]:
+			list[i].Fail("judges: %s is listed twice", id)
+		case !isName(id):
+			list[i].Fail("judges: %q is no clause id; those are lower-case words with hyphens between, as in retry-cap", id)
+		}
+		seen[id] = true
+	}
+}
+
+// isName reports whether s is lower-case words and numbers with hyphens between.
+func isName(s string) bool {
+	for word := range strings.SplitSeq(s, "-") {
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			return false
+		}
+	}
+	return true
+}
