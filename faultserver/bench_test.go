@@ -54,24 +54,12 @@ func outageServer(b *testing.B) (addr string) {
 	err := s.Use(faultserver.Plan{Rules: []faultserver.Rule{{
 		Name:  "outage",
 		Match: faultserver.Match{Path: "/driver/{what}"},
-		Fault: fault.Of("status", answer{503, outage}),
+		Fault: fault.Of("status", &fault.Status{Code: 503, Body: outage, Headers: map[string]string{"Content-Type": "application/json"}}),
 	}}})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return listen(b, s)
-}
-
-// answer is a status fault.
-type answer struct {
-	status int
-	body   string
-}
-
-func (a answer) Inject(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(a.status)
-	_, _ = io.WriteString(w, a.body)
 }
 
 // BenchmarkProxy: budget 0.9 of a plain httputil.ReverseProxy with a transport that is tuned as well.

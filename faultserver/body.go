@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 )
@@ -69,6 +70,7 @@ func (x *recorder) consume(r *http.Request) bool {
 	}
 	whole := errors.Is(err, io.EOF)
 	x.broken = !whole
+	x.leftIn(err)
 	x.bodySum = sum(h.hash, n, h.digest[:])
 	x.entry.Body(x.bodySum, n, whole)
 	if n > limit {
@@ -102,12 +104,21 @@ func (x *recorder) fetch(r *http.Request) {
 	}
 	x.entry.Body(x.bodySum, int64(len(ahead)), err == nil)
 	if err != nil {
+		x.leftIn(err)
 		// The upstream must not take half a body for a whole one.
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(ahead), failing{err}))
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(ahead))
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(ahead)), nil }
+}
+
+// leftIn looks at why a body ended. Before it was read to its end, net/http does not notice that a client left.
+func (x *recorder) leftIn(err error) {
+	var broken *net.OpError
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &broken) {
+		x.left()
+	}
 }
 
 // failing is a reader that fails.
@@ -147,6 +158,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	u.hash.Write(p[:n])
 	u.n += int64(n)
 	if err != nil {
+		u.x.leftIn(err)
 		u.journal(errors.Is(err, io.EOF))
 	}
 	return n, err

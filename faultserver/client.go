@@ -9,19 +9,6 @@ import (
 	"strings"
 )
 
-// credentials are the headers that tell API clients apart, the first that is there counts.
-var credentials = [...]string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
-
-// secret returns the request's credentials, and the part of them that stays the same from request to request.
-func secret(header http.Header) (whole, lasting string) {
-	for _, name := range credentials {
-		if values := header[name]; len(values) > 0 && values[0] != "" {
-			return values[0], account(values[0])
-		}
-	}
-	return "", ""
-}
-
 // account leaves out of an Authorization value what is made anew for each request: schemes that sign would else make
 // every attempt look like another client.
 func account(authorization string) string {
@@ -43,24 +30,23 @@ func (s *Server) hash(secret string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// client names who sent the request, and hashes its credentials: 0 if there are none.
-func (s *Server) client(r *http.Request, c *connection) (name string, auth uint64) {
-	whole, lasting := secret(r.Header)
-	if whole != "" {
-		auth = max(1, s.hash(whole))
+// client names who sent a request that carries a secret, or none, and hashes the secret: 0 if there is none.
+func (s *Server) client(r *http.Request, c *connection, secret string) (name string, auth uint64) {
+	if secret != "" {
+		auth = max(1, s.hash(secret))
 	}
 	switch {
 	case c.client != "":
 		return c.client, auth
 	case s.clientHeader != "" && r.Header.Get(s.clientHeader) != "":
 		return bounded(r.Header.Get(s.clientHeader)), auth
-	case lasting == "":
+	case secret == "":
 		return c.host, auth
-	case lasting == whole:
-		return keyName(auth), auth
-	default:
+	}
+	if lasting := account(secret); lasting != secret {
 		return keyName(s.hash(lasting)), auth
 	}
+	return keyName(auth), auth
 }
 
 // keyName is how a client appears that is known by its credentials only.

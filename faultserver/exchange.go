@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 
+	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
@@ -47,29 +48,36 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *
 	a := journal.Arrival{
 		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
 	}
-	a.Client, a.Auth = s.client(r, c)
-	identify(&a, r.Header)
+	a.Client, a.Auth = s.client(r, c, identify(&a, r.Header))
 	x.client, x.call = a.Client, a.Call
 	x.entry = s.journal.Arrive(a)
-	x.watch(r.Context())
 	return x
 }
 
 // act lets the chosen fault do its work, or the backend.
 func (x *recorder) act(r *http.Request) {
 	if x.rule == nil {
+		if x.server.upstream != nil {
+			x.watch(r.Context())
+		}
 		x.ServeHTTP(x, r)
 		return
 	}
 	x.rule.fired.Add(1)
 	x.entry.Acted(x.rule.name, x.fault.Name())
-	x.fault.Fault().Inject(x, r, x)
+	f := x.fault.Fault()
+	if _, ok := f.(*fault.Status); !ok {
+		x.watch(r.Context())
+	}
+	f.Inject(x, r, x)
 }
 
 // end closes the entry, whatever happened. It is deferred: the panic of a handler comes by here.
 func (x *recorder) end() {
 	reason := recover()
-	x.unhook()
+	if x.unhook != nil {
+		x.unhook()
+	}
 	gone := x.request.Context().Err() != nil
 	if gone {
 		x.left() // the hook may not have run yet

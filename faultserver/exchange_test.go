@@ -1,6 +1,7 @@
 package faultserver_test
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"log"
@@ -287,7 +288,26 @@ func TestBrokenUpload(t *testing.T) {
 		if !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
 			t.Errorf("got %q", answer)
 		}
-		if e := w.last(t); e.BodyLen != 4 || e.BodyWhole {
+		if e := w.last(t); e.BodyLen != 4 || e.BodyWhole || e.Gone == 0 {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// Nonsense in a body is the client's mistake, and no sign that it left.
+func TestMalformedUpload(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		c, err := w.network.DialContext(t.Context(), "", "api.test:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+		answer, _ := bufio.NewReader(c).ReadString('\n')
+		if !strings.HasPrefix(answer, "HTTP/1.1 400") {
+			t.Errorf("got %q", answer)
+		}
+		if e := w.last(t); e.BodyLen != 0 || e.BodyWhole || e.Gone != 0 {
 			t.Errorf("%+v", e)
 		}
 	})

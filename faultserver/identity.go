@@ -13,10 +13,13 @@ import (
 // CallHeader names a call exactly: a driver or a client under test may send it with every attempt.
 const CallHeader = "X-Retrygate-Call"
 
-// sign is what a header tells about the call that a request belongs to.
+// sign is what a header tells about a request: which call it belongs to, and who sent it.
 type sign struct {
 	call int // stays equal over the attempts of a call and names it; the lowest number wins; 0: it does not
 	key  int // is an idempotency key; the lowest number wins; 0: it is not
+
+	precondition bool
+	credential   int // tells API clients apart; the lowest number wins; 0: it does not
 
 	// read takes the id and the attempt number (from 1) out of a value; nil: the value is the id, with no number.
 	read func(value string) (id string, attempt int32)
@@ -49,18 +52,23 @@ var signs = map[string]sign{
 	"X-Envoy-Attempt-Count":      {read: number(0)}, // Envoy: from 1
 	"X-Stainless-Retry-Count":    {read: number(1)}, // OpenAI and other generated SDKs: from 0
 	"Svix-Retry-Count":           {read: number(1)}, // absent first, then 1 (the Python client counts from 0)
+
+	"If-Match":            {precondition: true},
+	"If-None-Match":       {precondition: true},
+	"If-Unmodified-Since": {precondition: true},
+
+	"Authorization":  {credential: 1},
+	"X-Api-Key":      {credential: 2},
+	"Api-Key":        {credential: 3},
+	"X-Goog-Api-Key": {credential: 4},
 }
 
-var preconditions = map[string]bool{"If-Match": true, "If-None-Match": true, "If-Unmodified-Since": true}
-
-// identify fills in what the headers say about the call. It looks at the headers that are there, not for each of the
-// many that could be.
-func identify(a *journal.Arrival, header http.Header) {
-	call, key := 1<<30, 1<<30
+// identify fills in what the headers say about the call, and returns the credentials among them. It looks at the headers
+// that are there, not for each of the many that could be.
+func identify(a *journal.Arrival, header http.Header) (secret string) {
+	const none = 1 << 30
+	call, key, credential := none, none, none
 	for name, values := range header {
-		if preconditions[name] {
-			a.Precondition = true
-		}
 		s, ok := signs[name]
 		if !ok || len(values) == 0 {
 			continue
@@ -70,6 +78,7 @@ func identify(a *journal.Arrival, header http.Header) {
 			id, attempt = s.read(id)
 		}
 		a.Claim = max(a.Claim, attempt)
+		a.Precondition = a.Precondition || s.precondition
 		if id == "" {
 			continue
 		}
@@ -79,7 +88,11 @@ func identify(a *journal.Arrival, header http.Header) {
 		if s.key > 0 && s.key < key {
 			key, a.Key = s.key, bounded(id)
 		}
+		if s.credential > 0 && s.credential < credential {
+			credential, secret = s.credential, id
+		}
 	}
+	return secret
 }
 
 // field reads the attempt number that follows a word, up to an end; add makes the first attempt 1.

@@ -61,8 +61,12 @@ func TestIdentifyPrecondition(t *testing.T) {
 
 // The table is looked up by canonical names, and ranks decide which header wins.
 func TestSigns(t *testing.T) {
-	calls, keys := map[int]string{}, map[int]string{}
+	calls, keys, credentials := map[int]string{}, map[int]string{}, map[int]string{}
 	for name, s := range signs {
+		if other, ok := credentials[s.credential]; ok && s.credential > 0 {
+			t.Errorf("%s and %s have the same rank as credentials", name, other)
+		}
+		credentials[s.credential] = name
 		if http.CanonicalHeaderKey(name) != name {
 			t.Errorf("%s is not canonical", name)
 		}
@@ -94,7 +98,7 @@ func TestClient(t *testing.T) {
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
-		return s.client(r, &c)
+		return s.client(r, &c, identify(new(journal.Arrival), r.Header))
 	}
 	here := connection{host: "10.0.0.7"}
 	if name, auth := who(here); name != "10.0.0.7" || auth != 0 {
@@ -116,7 +120,7 @@ func TestClient(t *testing.T) {
 	}
 	other := New()
 	defer other.Close()
-	if name, _ := other.client(&http.Request{Header: http.Header{"Authorization": {"Bearer a"}}}, &here); name == a {
+	if name, _ := other.client(&http.Request{}, &here, "Bearer a"); name == a {
 		t.Error("two servers hash a secret to the same name")
 	}
 }
@@ -132,7 +136,7 @@ func TestClientOfSignedRequests(t *testing.T) {
 		var names [3]string
 		var auths [3]uint64
 		for i, value := range pair {
-			names[i], auths[i] = s.client(&http.Request{Header: http.Header{"Authorization": {value}}}, &connection{})
+			names[i], auths[i] = s.client(&http.Request{}, &connection{}, value)
 		}
 		if names[0] != names[1] || names[0] == names[2] || auths[0] == auths[1] {
 			t.Errorf("%s: clients %v, auth %v", pair[0], names, auths)

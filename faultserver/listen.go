@@ -89,11 +89,8 @@ func (s *Server) add(client string) (*http.Server, error) {
 		ErrorLog:          s.errorLog,
 		BaseContext:       func(net.Listener) context.Context { return s.base },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			host, _, err := net.SplitHostPort(c.RemoteAddr().String())
-			if err != nil {
-				host = c.RemoteAddr().String()
-			}
-			return context.WithValue(ctx, connectionKey{}, &connection{s.connections.Add(1), client, host})
+			here := &connection{s.connections.Add(1), client, host(c.RemoteAddr().String())}
+			return context.WithValue(ctx, connectionKey{}, here)
 		},
 		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like any other
 	}
@@ -111,11 +108,16 @@ func (s *Server) add(client string) (*http.Server, error) {
 
 // foreign makes up the connection of a request that came through someone else's http.Server.
 func foreign(r *http.Request) *connection {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
+	return &connection{id: max(1, maphash.String(keySeed, r.RemoteAddr)), host: host(r.RemoteAddr)}
+}
+
+// host leaves the port out of an address. Ends of Unix sockets have no address: they are local.
+func host(addr string) string {
+	name, _, err := net.SplitHostPort(addr)
+	if err != nil || name == "" {
+		return "local"
 	}
-	return &connection{id: max(1, maphash.String(keySeed, r.RemoteAddr)), host: host}
+	return name
 }
 
 // Close ends everything at once: it stops listening, breaks off what is going on, hangs too, and frees what the server

@@ -37,7 +37,7 @@ func WithClientHeader(name string) Option { return func(s *Server) { s.clientHea
 // bounds what is read of a body that a fault answers.
 func WithBodyLimit(n int64) Option { return func(s *Server) { s.bodyLimit = n } }
 
-// WithErrorLog sets where panics and connection errors are told; the default is the standard logger.
+// WithErrorLog sets where panics and connection errors are told; the default is the standard logger, nil is nowhere.
 func WithErrorLog(l *log.Logger) Option { return func(s *Server) { s.errorLog = l } }
 
 // AllowRemote lets the server listen on addresses that other machines can reach.

@@ -39,7 +39,7 @@ func (p Plan) compile() (*program, error) {
 	}
 	done := &program{router: newRouter()}
 	for i, r := range p.Rules {
-		route, err := r.Match.route(done.router)
+		route, err := r.Match.route(done.router, undecided)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (p Plan) compile() (*program, error) {
 			c.chance = *r.Chance
 		}
 		// Added last, so that mux asks it exactly once for each request that meets everything else.
-		route.MatcherFunc(c.match)
+		route.MatcherFunc(c.decide)
 		done.rules = append(done.rules, c)
 		if c.counts && c.per == PerCall {
 			done.calls = append(done.calls, &c.tally)
@@ -65,12 +65,17 @@ func (p Plan) compile() (*program, error) {
 // answers 404 and 405 by itself and copies the request.
 func (p *program) decide(x *recorder, r *http.Request) {
 	if len(p.rules) > 0 {
-		p.router.Match(r, &mux.RouteMatch{Handler: x}) // no match: no rule acts, x stays as it is
+		x.match.Handler = x
+		p.router.Match(r, &x.match)
 	}
 }
 
-// match is the last matcher of the rule's route: it counts the hit and decides whether the rule acts.
-func (c *rule) match(_ *http.Request, m *mux.RouteMatch) bool {
+// undecided is the first matcher of every route: once a rule acts, the others are not asked.
+func undecided(_ *http.Request, m *mux.RouteMatch) bool { return !m.Handler.(*recorder).decided }
+
+// decide is the last matcher of the rule's route: it counts the hit and decides whether the rule acts. It says no to mux
+// in any case, because all that mux could still do is to extract variables, which takes longer than everything before.
+func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 	x := m.Handler.(*recorder)
 	var n count
 	if c.counts {
@@ -79,27 +84,27 @@ func (c *rule) match(_ *http.Request, m *mux.RouteMatch) bool {
 			return false
 		}
 	}
-	if c.chance < 1 && roll(x.server.seed, c.index, x.entry.Seq()) >= c.chance {
-		return false
+	if c.chance == 1 || roll(x.server.seed, c.index, x.entry.Seq()) < c.chance {
+		c.act(x, n)
 	}
-	return c.act(x, n)
+	return false
 }
 
-// act chooses the rule's fault for this hit. It reports false when the steps are used up.
-func (c *rule) act(x *recorder, n count) bool {
+// act gives x the rule's fault for this hit, unless the steps are used up. A pass only keeps the rules behind from acting.
+func (c *rule) act(x *recorder, n count) {
 	k := 0
 	switch {
 	case c.steps && n.hits > len(c.faults):
-		return false
+		return
 	case c.steps:
 		k = n.hits - 1
 	case c.sweep:
 		k = n.order % len(c.faults)
 	}
-	if f := c.faults[k]; !f.IsPass() { // a pass keeps the rules behind from acting, and does nothing
+	x.decided = true
+	if f := c.faults[k]; !f.IsPass() {
 		x.rule, x.fault = c, f
 	}
-	return true
 }
 
 // ended tells the rules that a call got an answer that none of them touched.

@@ -39,7 +39,7 @@ func proxied(t *testing.T, upstream http.HandlerFunc, test func(t *testing.T, w 
 		go server.Serve(l)
 		defer server.Close()
 		test(t, w)
-	}, faultserver.WithUpstream(at), faultserver.WithTransport(transport))
+	}, faultserver.WithUpstream(at), faultserver.WithTransport(transport), faultserver.WithErrorLog(nil))
 }
 
 // What the client sends reaches the upstream, and what the upstream answers reaches the client, as it was.

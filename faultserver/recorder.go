@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/gorilla/mux"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -31,9 +32,11 @@ type recorder struct {
 	upload       *upload // the part of the body that was not
 	broken       bool    // the body ended before its end
 
-	rule   *rule // nil: none acts
-	fault  fault.Spec
-	random *rand.Rand
+	match   mux.RouteMatch
+	decided bool  // by a rule that acts, or that lets it pass
+	rule    *rule // nil: none acts
+	fault   fault.Spec
+	random  *rand.Rand
 
 	status    int   // 0: no final status yet
 	committed bool  // w has the status
@@ -47,7 +50,7 @@ type recorder struct {
 	relaying  bool // its answer is being passed on
 
 	handed atomic.Bool // all declared bytes are on their way: who leaves now has the answer
-	unhook func() bool // stops watching for the client to leave
+	unhook func() bool // stops watching for the client to leave; nil: nobody watches
 	ended  bool        // the handler came to its end; false while it panics
 }
 
@@ -163,7 +166,8 @@ func (x *recorder) cut() {
 	x.entry.Cut()
 }
 
-// watch has the journal told when the client leaves.
+// watch has the journal told when the client leaves. An exchange that is answered at once does without: should the client
+// leave meanwhile, a failed read or write tells, or the context at the end.
 func (x *recorder) watch(ctx context.Context) { x.unhook = context.AfterFunc(ctx, x.left) }
 
 // left tells the journal that the client went away, unless it has its answer or it was the server that ended things.

@@ -15,8 +15,8 @@ import (
 // its own account.
 func newRouter() *mux.Router { return mux.NewRouter().SkipClean(true).UseEncodedPath() }
 
-// route adds the match to a router. The error is the first that mux finds.
-func (m Match) route(router *mux.Router) (route *mux.Route, err error) {
+// route adds the match to a router, behind other matchers. The error is the first that mux finds.
+func (m Match) route(router *mux.Router, before ...mux.MatcherFunc) (route *mux.Route, err error) {
 	defer func() {
 		// mux panics on one kind of bad template and returns errors for all others.
 		if reason := recover(); reason != nil {
@@ -24,6 +24,9 @@ func (m Match) route(router *mux.Router) (route *mux.Route, err error) {
 		}
 	}()
 	route = router.NewRoute()
+	for _, f := range before {
+		route.MatcherFunc(f)
+	}
 	if len(m.Methods) > 0 {
 		// Not Route.Methods: after a method that differs, mux goes on to the other matchers, and would count a request that
 		// the rule does not match.

@@ -3,6 +3,7 @@ package faultserver
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"log"
 	"net/http"
 	"net/url"
@@ -58,6 +59,9 @@ func New(options ...Option) *Server {
 	}
 	if s.journal == nil {
 		s.journal = journal.New(0)
+	}
+	if s.errorLog == nil {
+		s.errorLog = log.New(io.Discard, "", 0)
 	}
 	s.backend = newCanned(s.stub)
 	if s.upstream != nil {
