@@ -16,7 +16,7 @@ func traffic(i int) Arrival {
 
 func exchange(j *Journal, a Arrival) {
 	x := j.Arrive(a)
-	x.Body(uint64(a.Conn), 128, true)
+	x.Body(a.Conn, 128, true)
 	x.Acted("outage", "status")
 	x.Answered(503, "2")
 	x.Close()

@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -72,7 +73,7 @@ func TestLeavingAtOnceIsNotStaying(t *testing.T) {
 
 func TestOldestGoAndAreCounted(t *testing.T) {
 	for _, limit := range []int{1, 10, chunkEntries, chunkEntries + 1, 3 * chunkEntries} {
-		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
 			j := New(limit)
 			total := 2*limit + chunkEntries + 3
 			first := j.Arrive(Arrival{Path: "/first"})
@@ -183,7 +184,7 @@ func TestManyWriters(t *testing.T) {
 				var inner sync.WaitGroup
 				inner.Go(x.Left)
 				x.Body(uint64(i), int64(i), true)
-				x.Answered(503, fmt.Sprint(i))
+				x.Answered(503, strconv.Itoa(i))
 				inner.Wait()
 				x.Close()
 			}
@@ -200,7 +201,7 @@ func TestManyWriters(t *testing.T) {
 		t.Fatalf("%d entries, %d pending", len(entries), j.Pending())
 	}
 	for _, e := range entries {
-		if e.Open || e.Status != 503 || e.Gone == 0 || fmt.Sprint(e.BodyLen) != e.RetryAfter || !strings.HasPrefix(e.Call, e.Client[7:]+"/") {
+		if e.Open || e.Status != 503 || e.Gone == 0 || strconv.FormatInt(e.BodyLen, 10) != e.RetryAfter || !strings.HasPrefix(e.Call, e.Client[7:]+"/") {
 			t.Fatalf("mixed up: %+v", e)
 		}
 	}

@@ -26,7 +26,7 @@ func Read(r io.Reader) (History, error) {
 	for err == nil {
 		err = p.entry()
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = p.complete()
 	}
 	if err != nil {
@@ -53,13 +53,13 @@ func (p *parser) next() (text []byte, last bool, err error) {
 			p.line++
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, fmt.Errorf("longer than %d bytes, which no entry is", maxLine)
-		case err != nil && err != io.EOF:
+		case err != nil && !errors.Is(err, io.EOF):
 			return nil, false, err
 		}
 		if text = bytes.TrimSpace(text); len(text) > 0 {
-			return text, err == io.EOF, nil
+			return text, err != nil, nil
 		}
 		if err != nil {
 			return nil, false, err
@@ -69,7 +69,7 @@ func (p *parser) next() (text []byte, last bool, err error) {
 
 func (p *parser) header() error {
 	text, last, err := p.next()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return errors.New(`empty; a journal begins with a header like {"journal":1,"lost":0,"until_ns":1000000000}`)
 	}
 	if err != nil {
@@ -165,9 +165,9 @@ func decode(text []byte, last bool, into any) error {
 	switch {
 	case err == nil:
 		return nil
-	case last && (err == io.ErrUnexpectedEOF || errors.As(err, &syntax)):
+	case last && (errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &syntax)):
 		return fmt.Errorf("%w: this line is cut off after %d bytes", ErrTruncated, len(text))
-	case err == io.ErrUnexpectedEOF:
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("not a whole JSON object: it ends too early")
 	case errors.As(err, &syntax):
 		return fmt.Errorf("not JSON at column %d: %w", syntax.Offset, err)

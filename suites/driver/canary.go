@@ -14,8 +14,7 @@ import (
 
 const (
 	beat       = 50 * time.Millisecond // how long the canary sleeps between requests
-	sliceSpan  = 5 * time.Second
-	maxSamples = 1 << 18 // about four hours
+	maxSamples = 1 << 18               // about four hours
 )
 
 // Canary is the harness's own client: it sleeps 50 ms, sends a request over a kept connection on loopback, and starts
@@ -28,12 +27,6 @@ type Canary struct {
 	arrived time.Time // of the latest request
 	samples []sample  // in order of arrival
 	changed chan struct{}
-}
-
-// sample is one request of the canary: it followed the one that arrived at after, was due at due and came late.
-type sample struct {
-	after, due time.Time
-	late       time.Duration
 }
 
 // NewCanary makes a canary for the runs whose Options have it.
@@ -86,15 +79,15 @@ func newNest(c *Canary) (*nest, error) {
 		client: &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: time.Minute},
 		cancel: cancel,
 	}
-	n.all.Go(func() { n.server.Serve(l) })
-	born := time.Now() // what begins before the first request is covered by it
+	n.all.Go(func() { _ = n.server.Serve(l) }) // ends when it is closed
+	born := time.Now()                         // what begins before the first request is covered by it
 	n.all.Go(func() { c.live(ctx, n, born) })
 	return n, nil
 }
 
 func (n *nest) close() {
 	n.cancel()
-	n.server.Close()
+	_ = n.server.Close() // nothing is left to lose
 	n.client.CloseIdleConnections()
 	n.all.Wait()
 	n.client.CloseIdleConnections() // one that came back meanwhile
@@ -135,7 +128,7 @@ func (c *Canary) ping(ctx context.Context, n *nest) (arrived time.Time) {
 	if err != nil {
 		return time.Now()
 	}
-	response.Body.Close()
+	_ = response.Body.Close() // it is empty
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.arrived
@@ -170,36 +163,4 @@ func (c *Canary) noise(ctx context.Context, began time.Time, lasted time.Duratio
 		case <-ctx.Done():
 		}
 	}
-}
-
-// cut sorts samples into slices. Each counts in every slice that it touches, from the request before it until it came:
-// in a stall nothing arrives, and the shortest of runs lies between two requests.
-func cut(samples []sample, began time.Time, lasted time.Duration) assert.Noise {
-	slots := make([][]time.Duration, int(lasted/sliceSpan)+1)
-	for _, s := range samples {
-		from, to := s.after.Sub(began), s.due.Add(s.late).Sub(began)
-		if to < 0 || from > lasted {
-			continue
-		}
-		for i := max(0, int(from/sliceSpan)); i <= min(len(slots)-1, int(to/sliceSpan)); i++ {
-			slots[i] = append(slots[i], s.late)
-		}
-	}
-	var noise assert.Noise
-	for i, late := range slots {
-		if len(late) == 0 {
-			continue
-		}
-		slices.Sort(late)
-		noise.Slices = append(noise.Slices, assert.Slice{
-			From: time.Duration(i) * sliceSpan, P50: quantile(late, 50), P99: quantile(late, 99), Max: late[len(late)-1],
-			Samples: len(late),
-		})
-	}
-	return noise
-}
-
-// quantile returns the value that percent of the sorted list do not exceed.
-func quantile(sorted []time.Duration, percent int) time.Duration {
-	return sorted[max(0, (len(sorted)*percent+99)/100-1)]
 }

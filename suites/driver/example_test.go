@@ -22,7 +22,9 @@ func ExampleRun() {
 			if err != nil {
 				return err
 			}
-			response.Body.Close()
+			if err := response.Body.Close(); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -14,7 +14,7 @@ func TestFuncGetsTheAddress(t *testing.T) {
 	var got string
 	gaveUp := errors.New("gave up")
 	err := Func("mine", func(_ context.Context, url string) error { got = url; return gaveUp }).Run(t.Context(), target)
-	if got != target.URL || err != gaveUp {
+	if got != target.URL || !errors.Is(err, gaveUp) {
 		t.Errorf("url %q, error %v", got, err)
 	}
 }

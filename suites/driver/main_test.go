@@ -49,13 +49,18 @@ func TestKilledHarnessLeavesNothingBehind(t *testing.T) {
 	t.Cleanup(func() { // a failing test must not leave behind what it looks for
 		for _, c := range carriers(t, prefix) {
 			var pid int
-			fmt.Sscanf(c, "/proc/%d/", &pid)
-			signalProcess(pid, syscall.SIGKILL)
+			if _, err := fmt.Sscanf(c, "/proc/%d/", &pid); err == nil {
+				signalProcess(pid, syscall.SIGKILL)
+			}
 		}
 	})
 	eventually(t, "the client and its children run", func() bool { return len(carriers(t, prefix)) >= 5 })
-	cmd.Process.Kill()
-	io.Copy(io.Discard, out)
-	cmd.Wait()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // says that it was killed
 	eventually(t, "nothing of the client is left", func() bool { return len(carriers(t, prefix)) == 0 })
 }

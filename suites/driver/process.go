@@ -67,7 +67,7 @@ func start(argv []string, t Target) (*process, error) {
 		return nil, err
 	}
 	go func() {
-		p.cmd.Wait() // how it ended stands in ProcessState
+		_ = p.cmd.Wait() // how it ended stands in ProcessState
 		close(p.exited)
 		release()
 	}()
@@ -87,7 +87,7 @@ func (p *process) connect() (theirs []*os.File, err error) {
 		}
 		p.pipes, theirs = append(p.pipes, r), append(theirs, w)
 		*to.file = w
-		p.copies.Go(func() { io.Copy(to.keep, r) })
+		p.copies.Go(func() { _, _ = io.Copy(to.keep, r) }) // ends with the pipe or at hangUp's deadline
 	}
 	return theirs, nil
 }
@@ -95,7 +95,7 @@ func (p *process) connect() (theirs []*os.File, err error) {
 // hangUp ends the reading of output: at once if nobody holds the other ends any more, else soon.
 func (p *process) hangUp() {
 	for _, r := range p.pipes {
-		r.SetReadDeadline(time.Now().Add(drain))
+		_ = r.SetReadDeadline(time.Now().Add(drain)) // fails where pipes have none; then the writers' end is the only one
 	}
 	p.copies.Wait()
 	for _, r := range p.pipes {
@@ -169,7 +169,7 @@ func (p *process) exit() Exit {
 	}
 	state := p.cmd.ProcessState
 	e := Exit{Code: state.ExitCode()}
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signal() >= 0 {
 		e.Signal = status.Signal().String()
 	}
 	return e

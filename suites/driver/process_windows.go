@@ -15,6 +15,6 @@ func signalGroup(pid int, s syscall.Signal) { signalProcess(pid, s) }
 
 func signalProcess(pid int, _ syscall.Signal) {
 	if p, err := os.FindProcess(pid); err == nil {
-		p.Kill()
+		_ = p.Kill() // it may be gone already
 	}
 }

@@ -45,7 +45,7 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	defer r.server.Close()
+	defer func() { _ = r.server.Close() }() // the journal is safe by then
 	r.start(ctx)
 	r.follow()
 	if err := r.failed(ctx); err != nil {

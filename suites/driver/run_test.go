@@ -27,9 +27,8 @@ func get(ctx context.Context, url string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer response.Body.Close()
 	_, err = io.Copy(io.Discard, response.Body)
-	return response.StatusCode, err
+	return response.StatusCode, errors.Join(err, response.Body.Close())
 }
 
 // times sends n requests at once after the other, and then waits to be stopped.
@@ -294,7 +293,7 @@ func TestRealClientIsRun(t *testing.T) {
 	s := load(t, "rules: [{name: blip, when: {first: 1}, fault: {status: {code: 503, retry-after: 0s}}}]\n")
 	out := mustRun(t, s, Command("curl", "-sS", "-d", "x=1", "--retry", "2", "--retry-delay", "1", "{{url}}/driver/status"), Options{})
 	list := out.History.Entries
-	if len(list) != 2 || list[0].Status != 503 || list[1].Status != 200 || list[1].Method != "POST" || list[1].BodyLen != 3 || !list[1].BodyWhole {
+	if len(list) != 2 || list[0].Status != 503 || list[1].Status != 200 || list[1].Method != http.MethodPost || list[1].BodyLen != 3 || !list[1].BodyWhole {
 		t.Errorf("%+v, %v", list, out.Ends)
 	}
 	if end := out.Ends[0]; end.Exit.Code != 0 || end.Requests != 2 {

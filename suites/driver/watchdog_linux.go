@@ -64,8 +64,8 @@ func (d *dog) release() {
 	if d.leash == nil {
 		return
 	}
-	io.WriteString(d.leash, "done\n")
-	d.leash.Close()
-	d.cmd.Wait() // it has nothing to report
+	_, _ = io.WriteString(d.leash, "done\n") // a watchdog that is gone needs no word
+	_ = d.leash.Close()
+	_ = d.cmd.Wait() // it has nothing to report
 	d.leash = nil
 }
