@@ -89,7 +89,7 @@ func (p AmplificationFactor) Check(calls []Call) Result {
 func metFailure(c *Call) bool {
 	for i := range c.Attempts {
 		if e := &c.Attempts[i]; e.Status < 200 || e.Status >= 300 || e.Cut || e.Gone > 0 {
-			if Failed(*e) {
+			if failed(e) {
 				return true
 			}
 		}

@@ -43,15 +43,13 @@ func (p ClientRate) Check(calls []Call) Result {
 	if len(limits) == 0 {
 		limits = []Rate{{100, time.Minute}, {20, 10 * time.Second}}
 	}
-	type endpoint struct{ client, method, path string }
-	byEndpoint := arrivals(calls, func(e *journal.Entry) endpoint { return endpoint{e.Client, e.Method, e.Path} })
+	var endpoints numbering[endpoint]
 	v := rateVerdict{id: p.ID(), limits: limits}
-	for _, list := range byEndpoint {
+	for _, list := range arrivals(calls, func(e *journal.Entry) int32 { return endpoints.of(endpointOf(e)) }) {
 		v.add(list, nil)
 	}
-	return v.result(calls, "no request arrived", func(w crowd, limit Rate) string {
-		e := w.list[0]
-		return fmt.Sprintf("%s sent %d requests to %s %s within %s; the contract allows %d", named(e.Client), w.count, e.Method, e.Path,
-			span(limit.Per), limit.N)
+	return v.result(calls, "no request arrived", func(n int, limit Rate, e *journal.Entry) string {
+		return fmt.Sprintf("%s sent %d requests to %s %s within %s; the contract allows %d",
+			named(e.Client), n, e.Method, e.Path, span(limit.Per), limit.N)
 	})
 }

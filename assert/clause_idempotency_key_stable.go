@@ -37,11 +37,11 @@ func (p IdempotencyKeyStable) ID() string { return "idempotency-key-stable" }
 // Check compares the keys of attempts, and the bodies under one key.
 func (p IdempotencyKeyStable) Check(calls []Call) Result {
 	t := tally{id: p.ID()}
-	under := map[clientKey]*journal.Entry{}
+	under := orders{byKey: map[orderKey]*journal.Entry{}}
 	for i := range calls {
 		c := &calls[i]
 		at, met := p.changes(c)
-		before, reused := reusedKey(c, under)
+		before, reused := under.reused(c)
 		switch {
 		case at >= 0:
 			t.breach(c, 1, func() (string, []journal.Entry) { return keyText(c, at), c.Attempts[at : at+2] })
@@ -77,19 +77,28 @@ func (p IdempotencyKeyStable) changes(c *Call) (at int, met bool) {
 	return -1, met
 }
 
-type clientKey struct{ client, method, path, key string }
+// orders remembers which body each client sent under which key.
+type orders struct {
+	endpoints numbering[endpoint]
+	byKey     map[orderKey]*journal.Entry
+}
 
-// reusedKey finds an entry that carries the key of an earlier one with another body, although it does not repeat it: a new
+type orderKey struct {
+	endpoint int32
+	key      string
+}
+
+// reused finds an entry that carries the key of an earlier one with another body, although it does not repeat it: a new
 // order that the server takes for the old one. Orders that were refused are forgotten.
-func reusedKey(c *Call, under map[clientKey]*journal.Entry) (before, reused *journal.Entry) {
+func (o *orders) reused(c *Call) (before, reused *journal.Entry) {
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
-		if e.Key == "" || !e.BodyWhole || i > 0 && repeats(&c.Attempts[i-1]) || !Succeeded(*e) && !MaybeProcessed(*e) {
+		if e.Key == "" || !e.BodyWhole || i > 0 && repeats(&c.Attempts[i-1]) || !succeeded(e) && !maybeProcessed(e) {
 			continue
 		}
-		k := clientKey{e.Client, e.Method, e.Path, e.Key}
-		if before = under[k]; before == nil {
-			under[k] = e
+		k := orderKey{o.endpoints.of(endpointOf(e)), e.Key}
+		if before = o.byKey[k]; before == nil {
+			o.byKey[k] = e
 		} else if before.BodySum != e.BodySum || before.BodyLen != e.BodyLen {
 			return before, e
 		}

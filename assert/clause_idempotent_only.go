@@ -79,7 +79,7 @@ func (p IdempotentOnly) twice(c *Call) (at, repeats int, met bool) {
 		e := &c.Attempts[i]
 		last := i+1 == len(c.Attempts)
 		overlaps := !last && c.Attempts[i+1].At < endOf(e)-overlap || !last && e.Open
-		if !overlaps && !MaybeProcessed(*e) {
+		if !overlaps && !maybeProcessed(e) {
 			continue
 		}
 		met = true

@@ -42,46 +42,55 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 	if limit.IsZero() {
 		limit = Rate{3, time.Minute}
 	}
-	type payload struct {
-		client, method, path, query string
-		sum                         uint64
-	}
-	byPayload := arrivals(calls, func(e *journal.Entry) payload { return payload{e.Client, e.Method, e.Path, e.Query, e.BodySum} })
+	var endpoints numbering[endpoint]
+	var payloads numbering[payload]
+	groups := arrivals(calls, func(e *journal.Entry) int32 {
+		return payloads.of(payload{endpoints.of(endpointOf(e)), e.Query, e.BodySum})
+	})
 	v := rateVerdict{id: p.ID(), limits: []Rate{limit}}
-	for _, list := range byPayload {
+	var again []arrival
+	for _, list := range groups {
 		if first := firstFailed(list); first != nil {
-			v.add(repeated(list, calls[0].Run.Began), first)
+			again = repeated(again[:0], list, calls[0].Run.Began)
+			v.add(again, first)
 		}
 	}
-	return v.result(calls, "no request failed", func(w crowd, limit Rate) string {
-		e := w.list[0]
-		return fmt.Sprintf("%s sent the same %s %s %d times more within %s after it had failed; the contract allows %d", named(e.Client),
-			e.Method, e.Path, w.count, span(limit.Per), limit.N)
+	return v.result(calls, "no request failed", func(n int, limit Rate, e *journal.Entry) string {
+		return fmt.Sprintf("%s sent the same %s %s %d times more within %s after it had failed; the contract allows %d",
+			named(e.Client), e.Method, e.Path, n, span(limit.Per), limit.N)
 	})
 }
 
-func firstFailed(list []*journal.Entry) *journal.Entry {
-	for _, e := range list {
-		if Failed(*e) {
-			return e
+// payload is one thing that a client may send again and again.
+type payload struct {
+	endpoint int32
+	query    string
+	sum      uint64
+}
+
+func firstFailed(list []arrival) *journal.Entry {
+	for _, a := range list {
+		if failed(a.entry) {
+			return a.entry
 		}
 	}
 	return nil
 }
 
-// repeated picks the requests that follow a failed one of the same payload, unless they waited as they were told.
-func repeated(list []*journal.Entry, began time.Time) []*journal.Entry {
-	var again []*journal.Entry
+// repeated adds the requests that follow a failed one of the same payload, unless they waited as they were told.
+func repeated(again, list []arrival, began time.Time) []arrival {
 	for i := 1; i < len(list); i++ {
-		e, prev := list[i], list[i-1]
+		e, prev := list[i].entry, list[i-1].entry
 		wait := e.At - endOf(prev)
-		if !Failed(*prev) || wait < -overlap || challenged(prev, e) {
+		if !failed(prev) || wait < -overlap || challenged(prev, e) {
 			continue
 		}
-		if asked, ok := Asked(*prev, began); ok && asked > 0 && wait >= asked-Early(asked) {
-			continue
+		if prev.RetryAfter != "" {
+			if asked, ok := Asked(*prev, began); ok && asked > 0 && wait >= asked-Early(asked) {
+				continue
+			}
 		}
-		again = append(again, e)
+		again = append(again, list[i])
 	}
 	return again
 }

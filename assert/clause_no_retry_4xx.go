@@ -81,7 +81,7 @@ func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) 
 		if e.Status < class || e.Status > class+99 {
 			continue
 		}
-		behaviour := table.For(*e)
+		behaviour := table.after(e)
 		if behaviour != Never && behaviour != OnceAfterRefresh {
 			continue
 		}

@@ -71,7 +71,7 @@ func (p RetriesTransient) Check(calls []Call) Result {
 		case len(c.Attempts) > 1:
 			t.keep(true)
 			retried[e.Status], met[e.Status] = true, true
-			if Succeeded(c.Attempts[len(c.Attempts)-1]) {
+			if succeeded(&c.Attempts[len(c.Attempts)-1]) {
 				recovered++
 			}
 		case !ends.over(c):
@@ -115,14 +115,14 @@ func (p RetriesTransient) defaults() RetriesTransient {
 
 // expected reports whether a second attempt has to follow e.
 func (p RetriesTransient) expected(e *journal.Entry, run *Run) bool {
-	passing := slices.Contains(p.Statuses, e.Status) && e.Delivered() || e.Status == network && NetworkFailure(*e) && e.Gone == 0
-	if !passing || p.Table.For(*e) != Backoff {
+	passing := slices.Contains(p.Statuses, e.Status) && e.Delivered() || e.Status == network && networkFailure(e) && e.Gone == 0
+	if !passing || p.Table.after(e) != Backoff {
 		return false
 	}
 	if asked, ok := Asked(*e, run.Began); ok && asked > p.Patience {
 		return false
 	}
-	return mayRepeat(e, p.SafeRoutes) || !MaybeProcessed(*e)
+	return mayRepeat(e, p.SafeRoutes) || !maybeProcessed(e)
 }
 
 // mayRepeat reports whether sending the request again can do no harm even if it was processed.

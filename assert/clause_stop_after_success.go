@@ -73,7 +73,7 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 // firstSuccess is the index of the first attempt that succeeded, -1 if none did.
 func firstSuccess(c *Call) int {
 	for i := range c.Attempts {
-		if s := c.Attempts[i].Status; s >= 200 && s < 300 && Succeeded(c.Attempts[i]) {
+		if s := c.Attempts[i].Status; s >= 200 && s < 300 && succeeded(&c.Attempts[i]) {
 			return i
 		}
 	}

@@ -69,7 +69,7 @@ func (p TotalDeadline) Check(calls []Call) Result {
 			t.late(c, began, until, float64(lasted), func() (string, []journal.Entry) { return p.text(c, lasted), firstAndLast(c) })
 		case p.tested(c):
 			longest = max(longest, lasted)
-			t.keep(!last.Open && !Failed(*last) || ends.over(c))
+			t.keep(!last.Open && !failed(last) || ends.over(c))
 		}
 	}
 	return t.result(
@@ -81,7 +81,7 @@ func (p TotalDeadline) Check(calls []Call) Result {
 // tested reports whether the call had a reason to go on until its deadline.
 func (p TotalDeadline) tested(c *Call) bool {
 	for i := range c.Attempts {
-		if e := &c.Attempts[i]; e.Open || p.Table.For(*e) == Backoff {
+		if e := &c.Attempts[i]; e.Open || p.Table.after(e) == Backoff {
 			return true
 		}
 	}

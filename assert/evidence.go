@@ -105,41 +105,57 @@ func (t *tally) extent() string {
 const leastQuiet = 5 * time.Second
 
 // endings tells which calls are over, so that the absence of a further attempt means something.
-type endings struct{ quiet time.Duration }
+type endings struct {
+	calls []Call
+	least time.Duration
+	quiet time.Duration // silence that is needed; 0: not known yet
+}
 
 // endingsOf wants silence for four times the longest wait seen in the history, and for quiet or 5 s at least.
-func endingsOf(calls []Call, quiet time.Duration) endings {
+func endingsOf(calls []Call, quiet time.Duration) *endings {
+	return &endings{calls: calls, least: max(quiet, leastQuiet)}
+}
+
+// over reports whether no further attempt of the call is to be expected.
+func (e *endings) over(c *Call) bool {
+	if c.Run.Ended {
+		return true
+	}
+	last, needed := &c.Attempts[len(c.Attempts)-1], e.silence()
+	return !last.Open && c.Run.Until-endOf(last) >= max(needed, patience(last, c.Run))
+}
+
+// silence is measured when it is first needed: it takes a look at every entry.
+func (e *endings) silence() time.Duration {
+	if e.quiet > 0 {
+		return e.quiet
+	}
 	var longest time.Duration
-	for i := range calls {
-		a := calls[i].Attempts
+	for i := range e.calls {
+		a := e.calls[i].Attempts
 		for k := 1; k < len(a); k++ {
 			longest = max(longest, a[k].At-endOf(&a[k-1]))
 		}
 	}
-	return endings{max(4*min(longest, maxTime/4), quiet, leastQuiet)}
-}
-
-// over reports whether no further attempt of the call is to be expected.
-func (e endings) over(c *Call) bool {
-	if c.Run.Ended {
-		return true
-	}
-	last := &c.Attempts[len(c.Attempts)-1]
-	return !last.Open && c.Run.Until-endOf(last) >= max(e.quiet, patience(last, c.Run))
+	e.quiet = max(4*min(longest, maxTime/4), e.least)
+	return e.quiet
 }
 
 // unsure explains why calls are not over.
-func (e endings) unsure(what string) string {
+func (e *endings) unsure(what string) string {
 	return fmt.Sprintf("%s, but the watch ended before %s of silence had passed, so another attempt may have followed", what, span(e.quiet))
 }
 
 // patience is the time to leave a client that was told when to come back: half as much again.
 func patience(e *journal.Entry, run *Run) time.Duration {
+	if e.RetryAfter == "" {
+		return 0
+	}
 	asked, ok := Asked(*e, run.Began)
 	if !ok || asked <= 0 {
 		return 0
 	}
-	return asked + asked/2
+	return asked + min(asked/2, maxTime-asked)
 }
 
 // endOf is Entry.End without the copy: entries are large and there may be a million of them.
@@ -188,7 +204,7 @@ func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
 func ownWait(c *Call, i int) (time.Duration, bool) {
 	e, next := &c.Attempts[i], &c.Attempts[i+1]
 	wait := next.At - endOf(e)
-	if wait < -overlap || !Failed(*e) || directed(e) || challenged(e, next) {
+	if wait < -overlap || !failed(e) || directed(e) || challenged(e, next) {
 		return 0, false
 	}
 	return max(0, wait), true
@@ -224,9 +240,9 @@ func changedRequest(e, next *journal.Entry) bool {
 // to stay as they are. After other 4xx a client may have changed the request.
 func repeats(e *journal.Entry) bool {
 	switch {
-	case !Failed(*e):
+	case !failed(e):
 		return false
-	case NetworkFailure(*e) || e.Status >= 500:
+	case networkFailure(e) || e.Status >= 500:
 		return true
 	default:
 		return e.Status == 401 || e.Status == 408 || e.Status == 421 || e.Status == 425 || e.Status == 429

@@ -61,7 +61,7 @@ func (g *grouper) match(i int32) {
 	} else {
 		c = g.open("match", i)
 	}
-	if Failed(*e) {
+	if failed(e) {
 		q := g.waiting[k]
 		if q == nil {
 			q = &queue{}
@@ -110,7 +110,7 @@ func (g *grouper) horizon(c *chain) time.Duration {
 	switch {
 	case c.longest > 0:
 		h = max(laterHorizon, horizonScale*c.longest)
-	case g.key.Table.For(*last) == Never:
+	case g.key.Table.after(last) == Never:
 		h = neverHorizon
 	}
 	if asked, ok := Asked(*last, g.key.Run.Began); ok && asked > 0 {

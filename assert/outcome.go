@@ -3,28 +3,35 @@ package assert
 import "github.com/retrygate/retrygate/faultserver/journal"
 
 // Succeeded reports whether a whole 2xx answer was delivered to a client that was still there.
-func Succeeded(e journal.Entry) bool { return e.Status >= 200 && e.Status < 300 && e.Delivered() }
+func Succeeded(e journal.Entry) bool { return succeeded(&e) }
 
 // NetworkFailure reports whether the client saw no usable answer: no status line, an answer that was broken off, or a 2xx
 // that it left before the end. An exchange that is still open has not failed.
-func NetworkFailure(e journal.Entry) bool {
-	if e.Open {
-		return false
-	}
-	return e.Status == 0 || e.Cut || (e.Gone > 0 && e.Status < 300)
-}
+func NetworkFailure(e journal.Entry) bool { return networkFailure(&e) }
 
 // Failed reports whether the client has a reason to try again: a network failure, a 4xx or a 5xx.
 // Redirects (3xx) are answers to follow, not failures.
-func Failed(e journal.Entry) bool { return NetworkFailure(e) || (e.Status >= 400 && !e.Open) }
+func Failed(e journal.Entry) bool { return failed(&e) }
 
 // MaybeProcessed reports whether the server may have acted on the request although the client saw it fail, so that a
 // second send can act twice (RFC 9110 9.2.2). Statuses by which a server says that it refused the request are not meant.
-func MaybeProcessed(e journal.Entry) bool {
+func MaybeProcessed(e journal.Entry) bool { return maybeProcessed(&e) }
+
+// The forms below spare the copies: entries are large and there may be a million of them.
+
+func succeeded(e *journal.Entry) bool { return e.Status >= 200 && e.Status < 300 && e.Delivered() }
+
+func networkFailure(e *journal.Entry) bool {
+	return !e.Open && (e.Status == 0 || e.Cut || (e.Gone > 0 && e.Status < 300))
+}
+
+func failed(e *journal.Entry) bool { return networkFailure(e) || (e.Status >= 400 && !e.Open) }
+
+func maybeProcessed(e *journal.Entry) bool {
 	switch {
-	case NetworkFailure(e):
+	case networkFailure(e):
 		return true
-	case !Failed(e):
+	case !failed(e):
 		return false
 	case e.Status == 503:
 		return e.RetryAfter == "" // with it, a server that sheds load says when to come back

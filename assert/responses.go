@@ -46,11 +46,14 @@ func (t *Responses) Status(code int) Response {
 // For is what the client is expected to do after this answer. The behaviours that depend on Retry-After or a key are
 // resolved: they come back as Backoff or Never. Successes, redirects and open exchanges are Unspecified unless a row
 // says otherwise.
-func (t *Responses) For(e journal.Entry) Behaviour {
+func (t *Responses) For(e journal.Entry) Behaviour { return t.after(&e) }
+
+// after is For without the copy.
+func (t *Responses) after(e *journal.Entry) Behaviour {
 	if e.Open {
 		return Unspecified
 	}
-	if NetworkFailure(e) {
+	if networkFailure(e) {
 		return resolve(t.network.Retry, e)
 	}
 	return resolve(t.Status(e.Status).Retry, e)
@@ -65,7 +68,7 @@ func (t *Responses) Honours(e journal.Entry) bool {
 	return r.Honour || r.Retry == WithRetryAfter || r.Retry == WithRetryAfterOrKey
 }
 
-func resolve(b Behaviour, e journal.Entry) Behaviour {
+func resolve(b Behaviour, e *journal.Entry) Behaviour {
 	switch b {
 	case WithRetryAfter:
 		if e.RetryAfter == "" {

@@ -9,52 +9,85 @@ import (
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
-// arrivals sorts the attempts of all calls into groups, each in order of arrival.
-func arrivals[K comparable](calls []Call, group func(*journal.Entry) K) [][]*journal.Entry {
-	index := map[K]int{}
-	var groups [][]*journal.Entry
+// arrival is one request of a group. The time stands next to the pointer, so that a million of them can be scanned
+// without touching the entries.
+type arrival struct {
+	at    time.Duration
+	entry *journal.Entry
+}
+
+// arrivals sorts the attempts of all calls into groups, each in order of arrival. Group gives the number of an entry's
+// group, from 0 on; numbers are given out in order.
+func arrivals(calls []Call, group func(*journal.Entry) int32) [][]arrival {
+	var numbers, sizes []int32
 	for i := range calls {
-		var last K
-		at := -1
 		for k := range calls[i].Attempts {
-			e := &calls[i].Attempts[k]
-			if key := group(e); at < 0 || key != last {
-				last = key
-				var ok bool
-				if at, ok = index[key]; !ok {
-					at = len(groups)
-					index[key] = at
-					groups = append(groups, nil)
-				}
+			g := group(&calls[i].Attempts[k])
+			if int(g) == len(sizes) {
+				sizes = append(sizes, 0)
 			}
-			groups[at] = append(groups[at], e)
+			sizes[g]++
+			numbers = append(numbers, g)
 		}
 	}
-	byArrival := func(a, b *journal.Entry) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq)) }
+	all := make([]arrival, len(numbers))
+	groups := make([][]arrival, len(sizes))
+	for g, size := range sizes {
+		groups[g], all = all[:0:size], all[size:]
+	}
+	n := 0
+	for i := range calls {
+		for k := range calls[i].Attempts {
+			e := &calls[i].Attempts[k]
+			groups[numbers[n]] = append(groups[numbers[n]], arrival{e.At, e})
+			n++
+		}
+	}
+	byArrival := func(a, b arrival) int { return cmp.Compare(a.at, b.at) }
 	for _, list := range groups {
 		if !slices.IsSortedFunc(list, byArrival) {
-			slices.SortFunc(list, byArrival)
+			slices.SortStableFunc(list, byArrival)
 		}
 	}
 	return groups
 }
 
-// crowd is the stretch of time in which most requests of a group arrived.
-type crowd struct {
-	list  []*journal.Entry // from the first of them on
-	count int
+// numbering gives out numbers, the same for equal keys. Runs of one key are found without a lookup.
+type numbering[K comparable] struct {
+	numbers map[K]int32
+	last    K
+	number  int32
 }
 
-// crowded finds the busiest stretch that is as long as per, less the tolerance of clocks.
-func crowded(list []*journal.Entry, per time.Duration) crowd {
-	var most crowd
+func (n *numbering[K]) of(key K) int32 {
+	if n.numbers == nil {
+		n.numbers = map[K]int32{}
+	} else if key == n.last {
+		return n.number
+	}
+	number, ok := n.numbers[key]
+	if !ok {
+		number = int32(len(n.numbers))
+		n.numbers[key] = number
+	}
+	n.last, n.number = key, number
+	return number
+}
+
+// endpoint is what rates are counted for.
+type endpoint struct{ client, method, path string }
+
+func endpointOf(e *journal.Entry) endpoint { return endpoint{e.Client, e.Method, e.Path} }
+
+// crowded finds the busiest stretch that is as long as per, less the tolerance of clocks: the arrivals from its first on.
+func crowded(list []arrival, per time.Duration) (most []arrival) {
 	from, length := 0, per-Early(per)
 	for i := range list {
-		for from < i && list[i].At-list[from].At >= length {
+		for from < i && list[i].at-list[from].at >= length {
 			from++
 		}
-		if i-from+1 > most.count {
-			most = crowd{list[from : i+1], i - from + 1}
+		if i-from+1 > len(most) {
+			most = list[from : i+1]
 		}
 	}
 	return most
@@ -66,27 +99,29 @@ type rateVerdict struct {
 	limits []Rate
 
 	groups, broken int
-	excess         float64 // of the worst: requests by limit
-	worst          crowd
-	limit          Rate
-	before         *journal.Entry // what the worst stretch repeats; nil: nothing
-	fullest        float64        // of those that keep the limits
+	fullest        float64 // of the groups that keep the limits: requests by limit
+
+	excess  float64 // of the worst: requests by limit
+	count   int
+	limit   Rate
+	witness []journal.Entry
 }
 
 // add judges one group. Before is the request that the others repeat, nil if they stand for themselves.
-func (v *rateVerdict) add(list []*journal.Entry, before *journal.Entry) {
+func (v *rateVerdict) add(list []arrival, before *journal.Entry) {
 	v.groups++
 	broken := false
 	for _, limit := range v.limits {
-		w := crowded(list, limit.Per)
-		excess := float64(w.count) / float64(limit.N)
-		if w.count <= limit.N {
+		most := crowded(list, limit.Per)
+		excess := float64(len(most)) / float64(limit.N)
+		if len(most) <= limit.N {
 			v.fullest = max(v.fullest, excess)
 			continue
 		}
 		broken = true
 		if excess > v.excess {
-			v.excess, v.worst, v.limit, v.before = excess, w, limit, before
+			v.excess, v.count, v.limit = excess, len(most), limit
+			v.show(most[:limit.N+1], before)
 		}
 	}
 	if broken {
@@ -94,33 +129,35 @@ func (v *rateVerdict) add(list []*journal.Entry, before *journal.Entry) {
 	}
 }
 
-// result gives the verdict; say describes the worst breach.
-func (v *rateVerdict) result(calls []Call, missing string, say func(crowd, Rate) string) Result {
+func (v *rateVerdict) show(list []arrival, before *journal.Entry) {
+	v.witness = v.witness[:0]
+	if before != nil {
+		v.witness = append(v.witness, *before)
+	}
+	for _, a := range list {
+		v.witness = append(v.witness, *a.entry)
+	}
+}
+
+// result gives the verdict; say describes the worst breach by its number of requests, the limit and one of them.
+func (v *rateVerdict) result(calls []Call, missing string, say func(n int, limit Rate, e *journal.Entry) string) Result {
 	r := Result{Clause: v.id}
-	var longest Rate
+	var longest time.Duration
 	for _, limit := range v.limits {
-		if limit.Per > longest.Per {
-			longest = limit
-		}
+		longest = max(longest, limit.Per)
 	}
 	switch {
 	case v.groups == 0:
 		r.Detail = missing
 	case v.broken > 0:
-		r.Verdict = Fail
-		r.Detail = say(v.worst, v.limit)
+		r.Verdict, r.Witness = Fail, v.witness
+		r.Detail = say(v.count, v.limit, &v.witness[0])
 		if v.broken > 1 {
 			r.Detail += fmt.Sprintf(" (%d clients or endpoints more broke it)", v.broken-1)
 		}
-		if v.before != nil {
-			r.Witness = append(r.Witness, *v.before)
-		}
-		for _, e := range v.worst.list[:v.limit.N+1] {
-			r.Witness = append(r.Witness, *e)
-		}
-	case !calls[0].Run.Ended && calls[0].Run.Until < longest.Per:
+	case !calls[0].Run.Ended && calls[0].Run.Until < longest:
 		r.Verdict = Inconclusive
-		r.Detail = fmt.Sprintf("watched for %s only, too short for a limit on %s", span(calls[0].Run.Until), span(longest.Per))
+		r.Detail = fmt.Sprintf("watched for %s only, too short for a limit on %s", span(calls[0].Run.Until), span(longest))
 	default:
 		r.Verdict = Pass
 		r.Detail = fmt.Sprintf("at most %.0f %% of the agreed rate", 100*v.fullest)
