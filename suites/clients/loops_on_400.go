@@ -12,7 +12,7 @@ func init() {
 	register(Client{
 		Name:    "loops-on-400",
 		Summary: "the mobile app that attacked its own backend: takes 400 for a passing failure and sends it again at once, for ever",
-		Breaks:  []string{"no-retry-4xx", "retry-cap", "min-spacing", "amplification-factor", "client-rate", "identical-payload-rate"},
+		Breaks:  []string{"no-retry-4xx", "retry-cap", "min-spacing", "amplification-factor", "client-rate", "identical-payload-rate", "retries-transient"},
 		Call:    p.call,
 	})
 }

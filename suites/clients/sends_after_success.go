@@ -9,15 +9,26 @@ import (
 func init() {
 	p := polite()
 	call := func(ctx context.Context, h *http.Client, url string) error {
-		if err := p.call(ctx, h, url); err != nil {
-			return err
+		o := p.send(ctx, h, url, "", 1)
+		if !transient(o) {
+			return o.result()
 		}
-		sleep(ctx, 2*time.Second)
-		return p.send(ctx, h, url, "", 1).result()
+		// Both retries are on their way as soon as the first attempt has failed; nothing calls the second one back.
+		for retry := range 2 {
+			wait := p.wait(retry + 1)
+			if told, ok := p.retryAfter(o.header); ok {
+				wait = max(wait, told)
+			}
+			if !sleep(ctx, time.Second+wait) {
+				return ctx.Err()
+			}
+			o = p.send(ctx, h, url, "", retry+2)
+		}
+		return o.result()
 	}
 	register(Client{
 		Name:    "sends-after-success",
-		Summary: "a repeat that was already scheduled is sent although the answer has come",
+		Summary: "the second retry was scheduled along with the first, and goes out although that one succeeded",
 		Breaks:  []string{"stop-after-success"},
 		Call:    call,
 	})

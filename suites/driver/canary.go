@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/memnet"
 )
 
 const (
@@ -21,6 +22,8 @@ const (
 // over. How late its requests arrive is how far the machine itself bends time. One canary serves any number of scenarios
 // that run side by side, and lives only while there are any.
 type Canary struct {
+	memory bool // it lives over a network in memory, as the clients do
+
 	mu      sync.Mutex
 	users   int
 	nest    *nest
@@ -68,7 +71,8 @@ type nest struct {
 }
 
 func newNest(c *Canary) (*nest, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	transport := &http.Transport{DisableCompression: true}
+	l, err := c.listen(transport)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +80,23 @@ func newNest(c *Canary) (*nest, error) {
 	n := &nest{
 		url:    "http://" + l.Addr().String(),
 		server: &http.Server{Handler: http.HandlerFunc(c.answer), ReadHeaderTimeout: time.Minute},
-		client: &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: time.Minute},
+		client: &http.Client{Transport: transport, Timeout: time.Minute},
 		cancel: cancel,
 	}
 	n.all.Go(func() { _ = n.server.Serve(l) }) // ends when it is closed
 	born := time.Now()                         // what begins before the first request is covered by it
 	n.all.Go(func() { c.live(ctx, n, born) })
 	return n, nil
+}
+
+// listen gives the canary an address that transport reaches.
+func (c *Canary) listen(transport *http.Transport) (net.Listener, error) {
+	if !c.memory {
+		return net.Listen("tcp", "127.0.0.1:0")
+	}
+	network := new(memnet.Network)
+	transport.DialContext = network.DialContext
+	return network.Listen("")
 }
 
 func (n *nest) close() {

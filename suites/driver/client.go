@@ -5,6 +5,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"net/http"
 )
 
 // Client is what is put to the test. Run makes it do its work once against t, and returns when it has ended; it must end
@@ -19,6 +20,8 @@ type Target struct {
 	URL      string // scheme://host:port, nothing after it
 	Scenario string
 	Number   int // of the client among those that run side by side, from 1
+
+	http *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
 }
 
 // Client is the name under which the target's requests are journalled.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
@@ -31,24 +32,13 @@ func (c *command) Name() string {
 	return filepath.Base(c.argv[0])
 }
 
-// CommandLine returns a command as one would type it into a shell; "" for other clients.
-func CommandLine(client Client) string {
-	c, ok := client.(*command)
-	if !ok {
-		return ""
+// Argv returns a command as it was given; nil for other clients.
+func Argv(client Client) []string {
+	if c, ok := client.(*command); ok {
+		return slices.Clone(c.argv)
 	}
-	words := make([]string, len(c.argv))
-	for i, word := range c.argv {
-		words[i] = word
-		if word == "" || strings.Trim(word, safe) != "" {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
+	return nil
 }
-
-// safe are the characters that mean nothing to a shell.
-const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,"
 
 // StartError says that a command cannot be started.
 type StartError struct {

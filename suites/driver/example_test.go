@@ -59,8 +59,8 @@ func ExampleLook() {
 func ExampleCommand() {
 	client := driver.Command("python3", "-c", "import os, urllib.request as u; u.urlopen(os.environ['RETRYGATE_URL'])")
 	fmt.Println(client.Name())
-	fmt.Println(driver.CommandLine(driver.Command("curl", "-sS", "{{url}}/driver/status")))
+	fmt.Println(driver.Argv(driver.Command("curl", "-sS", "{{url}}/driver/status")))
 	// Output:
 	// python3
-	// curl -sS '{{url}}/driver/status'
+	// [curl -sS {{url}}/driver/status]
 }

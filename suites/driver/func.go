@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"time"
 )
@@ -15,6 +16,33 @@ const grace = time.Second
 // its error. Once ctx has ended, f has one second to return; Go cannot end it by force.
 func Func(name string, f func(ctx context.Context, url string) error) Client {
 	return function{name, f}
+}
+
+// HTTPFunc is a client that is a Go function like that of Func, but sends its requests through h, a client of its own. It
+// is the kind that also runs over a network in memory (Options.Memory).
+func HTTPFunc(name string, f func(ctx context.Context, h *http.Client, url string) error) Client {
+	return httpFunction{name, f}
+}
+
+type httpFunction struct {
+	name string
+	f    func(ctx context.Context, h *http.Client, url string) error
+}
+
+func (f httpFunction) Name() string { return f.name }
+
+func (f httpFunction) Run(ctx context.Context, t Target) error {
+	exit, _ := f.run(ctx, t)
+	return exit.Err
+}
+
+func (f httpFunction) run(ctx context.Context, t Target) (Exit, Output) {
+	h := t.http
+	if h == nil {
+		h = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	defer h.CloseIdleConnections()
+	return guard(ctx, f.name, func(ctx context.Context) error { return f.f(ctx, h, t.URL) })
 }
 
 type function struct {

@@ -25,6 +25,10 @@ type Options struct {
 	Slots  *Slots  // shared by scenarios that run side by side; nil: DefaultSlots for this one alone
 	Canary *Canary // shared likewise; nil: one for this run
 
+	// Memory runs server, clients and canary over a network in memory. Inside a testing/synctest bubble all of it then takes
+	// place in virtual time, exactly. Clients must be made with HTTPFunc, and Canary be nil.
+	Memory bool
+
 	StormLimit int           // requests after which a client is stopped at once; default 100
 	Enough     int           // requests with one method and path that settle the matter: soon after, the client is stopped; default 5, below 0: never
 	Limit      time.Duration // longest time for one client where the scenario has no limit; default 1 minute

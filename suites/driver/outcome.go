@@ -23,15 +23,18 @@ type Outcome struct {
 
 // End is how one client came to its end.
 type End struct {
-	Client   string
-	URL      string // where it was sent
-	Exit     Exit
-	Stopped  string // why it was stopped, to follow its name; "" if it ended by itself
-	Silent   bool   // it never sent a request
-	Message  string // a whole sentence about what is out of the ordinary; "" if it sent requests and ended by itself
-	Requests int
-	Took     time.Duration
-	Output   Output
+	Client  string
+	URL     string // where it was sent
+	Exit    Exit
+	Stopped string // why it was stopped, to follow its name; "" if it ended by itself
+	// StoppedAt is when it was asked to stop, on the clock of the history. What it had open then stays open in the history:
+	// it was the harness that broke it off.
+	StoppedAt time.Duration
+	Silent    bool   // it never sent a request
+	Message   string // a whole sentence about what is out of the ordinary; "" if it sent requests and ended by itself
+	Requests  int
+	Took      time.Duration
+	Output    Output
 }
 
 // String says how the client ended, to follow its name.
@@ -56,6 +59,22 @@ func (e End) message() string {
 		text += "; " + printed(e.Output)
 	}
 	return text
+}
+
+// reopen takes back what the harness did to the exchanges of clients that it stopped.
+func (o *Outcome) reopen() {
+	stopped := map[string]time.Duration{}
+	for _, e := range o.Ends {
+		if e.Stopped != "" {
+			stopped[e.Client] = e.StoppedAt
+		}
+	}
+	for i := range o.History.Entries {
+		e := &o.History.Entries[i]
+		if at, ok := stopped[e.Client]; ok && e.Gone > 0 && e.Gone >= at {
+			e.Gone, e.Took, e.Cut, e.Open = 0, 0, false, true
+		}
+	}
 }
 
 // notes collects what a reader of the verdict should know.

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/faultserver"
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/memnet"
 	"github.com/retrygate/retrygate/scenarios"
 )
 
@@ -31,10 +33,11 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 		return nil, err
 	}
 	defer release()
-	if o.Canary == nil {
-		o.Canary = NewCanary()
-	}
 	if !o.blind {
+		if o.Canary == nil {
+			o.Canary = NewCanary()
+			o.Canary.memory = o.Memory
+		}
 		leave, err := o.Canary.join()
 		if err != nil {
 			return nil, err
@@ -61,7 +64,8 @@ type run struct {
 	options  Options
 
 	server  *faultserver.Server
-	log     tail // what the server complains about
+	network memnet.Network // for Options.Memory
+	log     tail           // what the server complains about
 	targets []Target
 	watch   watch
 	began   time.Time
@@ -82,12 +86,28 @@ func (r *run) open() error {
 	err := r.server.Use(r.scenario.Plan())
 	for i := 0; i < r.options.Clients && err == nil; i++ {
 		t := Target{Scenario: r.scenario.Name, Number: i + 1}
-		t.URL, err = r.server.Listen("127.0.0.1:0", t.Client())
+		if r.options.Memory {
+			err = r.remember(&t)
+		} else {
+			t.URL, err = r.server.Listen("127.0.0.1:0", t.Client())
+		}
 		r.targets = append(r.targets, t)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("scenario %s: %w", r.scenario.Name, err), r.server.Close())
 	}
+	return nil
+}
+
+// remember gives t an address in memory, and a client that reaches it.
+func (r *run) remember(t *Target) error {
+	l, err := r.network.Listen("")
+	if err != nil {
+		return err
+	}
+	go r.server.Serve(l, t.Client())
+	t.URL = "http://" + l.Addr().String()
+	t.http = &http.Client{Transport: &http.Transport{DialContext: r.network.DialContext}}
 	return nil
 }
 
@@ -106,15 +126,31 @@ func (r *run) start(ctx context.Context) {
 		go func() {
 			defer stop(nil)
 			defer free()
-			exit, output := runClient(ctx, r.client, t)
-			r.ends[i] = End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(r.began), Output: output}
-			var why *stopped
-			if errors.As(context.Cause(ctx), &why) {
-				r.ends[i].Stopped = why.why
-			}
+			r.ends[i] = r.run(ctx, t)
 			r.ended <- i
 		}()
 	}
+}
+
+// run runs one client to its end.
+func (r *run) run(ctx context.Context, t Target) End {
+	var asked time.Duration
+	noted := make(chan struct{})
+	unnoted := context.AfterFunc(ctx, func() {
+		defer close(noted)
+		asked = r.server.Journal().Elapsed()
+	})
+	exit, output := runClient(ctx, r.client, t)
+	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(r.began), Output: output}
+	if unnoted() {
+		return end
+	}
+	<-noted
+	var why *stopped
+	if errors.As(context.Cause(ctx), &why) {
+		end.Stopped, end.StoppedAt = why.why, asked
+	}
+	return end
 }
 
 // follow watches the clients until all have ended.
@@ -128,7 +164,9 @@ func (r *run) follow() {
 			r.end(i)
 		case <-timer.C:
 		case <-changed:
-			time.Sleep(lookEvery) // requests that rush in are looked at together
+			if !r.options.Memory { // there, time may stand still while requests rush in
+				time.Sleep(lookEvery) // requests that rush in are looked at together
+			}
 		}
 		timer.Stop()
 	}
@@ -172,6 +210,7 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 	for _, e := range r.ends {
 		o.Run.Ended = o.Run.Ended && !e.Exit.Alive
 	}
+	o.reopen()
 	if !r.options.blind {
 		o.Run.Noise = r.options.Canary.noise(ctx, j.Began(), o.History.Until)
 	}

@@ -1,0 +1,59 @@
+package contract
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// Request says who is judged, by what and how. Specs fills one from its options; Verify takes one as it is.
+type Request struct {
+	Client    driver.Client
+	Contract  *assert.Contract     // nil: the strict profile
+	Scenarios []scenarios.Scenario // nil: all that ship
+	Clients   int                  // at least so many clients in each scenario; 0: what the scenario asks for
+	Seed      uint64               // makes chance and jittered faults repeatable
+	Limit     time.Duration        // longest time for one client in one scenario; 0: the driver's default
+	Upstream  *url.URL             // answers what no fault touches; nil: the stub
+	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
+	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
+	JUnit     string               // file that Ginkgo writes, "": none (Verify only)
+	Journals  string               // directory that gets each scenario's history as JSON Lines, "": none (Verify only)
+	Progress  func(driver.Event)   // told how the runs go on; nil: nobody
+}
+
+func (r *Request) fill() {
+	if r.Contract == nil {
+		r.Contract = assert.Strict()
+	}
+	if r.Scenarios == nil {
+		r.Scenarios = scenarios.All()
+	}
+}
+
+// Option changes how Specs judges a client.
+type Option func(*Request)
+
+// By judges by this contract; the default is the strict profile.
+func By(c *assert.Contract) Option { return func(r *Request) { r.Contract = c } }
+
+// In runs only these scenarios; the default is all that ship.
+func In(s ...scenarios.Scenario) Option { return func(r *Request) { r.Scenarios = s } }
+
+// Clients runs at least n clients in each scenario; the default is what the scenario asks for.
+func Clients(n int) Option { return func(r *Request) { r.Clients = n } }
+
+// Seed makes chance and jittered faults repeatable; the default is 1.
+func Seed(seed uint64) Option { return func(r *Request) { r.Seed = seed } }
+
+// Limit bounds the time that one client may take in one scenario; the default is 60 s.
+func Limit(d time.Duration) Option { return func(r *Request) { r.Limit = d } }
+
+// Upstream sends what no fault touches to a real API instead of the stub.
+func Upstream(u *url.URL) Option { return func(r *Request) { r.Upstream = u } }
+
+// FailOn sets the level from which a breach fails its spec; the default is assert.Major. Lesser breaches are skips.
+func FailOn(l assert.Level) Option { return func(r *Request) { r.FailOn = l } }

@@ -1,0 +1,165 @@
+package contract
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// session judges one client: a look at it in front of a healthy server, then one run for each scenario. Every run happens
+// once, whoever asks for it first.
+type session struct {
+	Request
+	judged []assert.Judged
+	opts   driver.Options
+	ctx    context.Context
+	stop   context.CancelFunc
+
+	look *lazy[look] // the client in front of a healthy server
+	runs []*run      // one a scenario, in order
+	once sync.Once
+}
+
+// run is one scenario: what happened and what the contract says of it.
+type run struct {
+	scenario scenarios.Scenario
+	clauses  []assert.Judged // those of the contract that the scenario puts to the test
+	out      *lazy[*outcome]
+}
+
+// outcome is what a run came to. err is set when nothing could be judged.
+type outcome struct {
+	*driver.Outcome
+	calls   []assert.Call
+	results map[string]assert.Result
+	err     error
+}
+
+func newSession(req Request) (*session, error) {
+	req.fill()
+	s := &session{Request: req, judged: req.Contract.Judges()}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.opts = driver.Options{
+		Clients: req.Clients, Seed: req.Seed, Upstream: req.Upstream, Progress: req.Progress, Memory: req.Memory,
+		Enough: max(req.Contract.Attempts.Max+1, driver.DefaultEnough),
+		Slots:  driver.NewSlots(0),
+	}
+	if !req.Memory { // there, each run has a canary of its own
+		s.opts.Canary = driver.NewCanary()
+	}
+	s.opts.Limit = max(cmp.Or(req.Limit, driver.DefaultLimit), s.least())
+	s.look = newLazy(s.preflight)
+	for _, sc := range req.Scenarios {
+		if sc.Limit > 0 {
+			sc.Limit = max(sc.Limit, s.least())
+		}
+		r := &run{scenario: sc}
+		for _, id := range sc.Judges {
+			if _, err := assert.Kinds.Get(id); err != nil {
+				return nil, fmt.Errorf("scenario %s judges an %w", sc.Name, err)
+			}
+			if i := slices.IndexFunc(s.judged, func(j assert.Judged) bool { return j.Kind.ID == id }); i >= 0 {
+				r.clauses = append(r.clauses, s.judged[i])
+			}
+		}
+		r.out = newLazy(func() *outcome { return s.run(r) })
+		s.runs = append(s.runs, r)
+	}
+	return s, nil
+}
+
+// least is how long a client must be watched to see that it goes on after the contract's deadline, which is a late one.
+func (s *session) least() time.Duration {
+	within := s.Contract.Attempts.Within
+	return within + within/10 + 2*time.Second
+}
+
+// look is what came of the preflight.
+type look struct {
+	*driver.Preflight
+	err error
+}
+
+// preflight looks at the client in front of a healthy server, and sets the runs up for what it does there.
+func (s *session) preflight() look {
+	seen, err := driver.Look(s.ctx, s.Client, s.opts)
+	if err != nil {
+		return look{err: err}
+	}
+	if !seen.OneCall {
+		s.opts.Enough = -1 // what comes again need not be a retry, so counting it settles nothing
+	}
+	for _, r := range seen.Requests {
+		s.opts.StormLimit = max(s.opts.StormLimit, driver.DefaultStormLimit, 10*r.Count)
+	}
+	return look{Preflight: seen}
+}
+
+// start runs all scenarios side by side, without waiting for them.
+func (s *session) start() {
+	for _, r := range s.runs {
+		if len(r.clauses) > 0 {
+			r.out.start()
+		}
+	}
+}
+
+func (s *session) run(r *run) *outcome {
+	look := s.look.get()
+	if look.err != nil {
+		return &outcome{err: look.err}
+	}
+	out, err := driver.Run(s.ctx, r.scenario, s.Client, s.opts)
+	if err != nil {
+		return &outcome{err: err}
+	}
+	o := &outcome{Outcome: out, results: map[string]assert.Result{}}
+	o.calls = assert.Calls(out.History.Entries, assert.Key{
+		OneCall: look.OneCall, Table: s.Contract.Responses, Run: &out.Run,
+	})
+	o.markUnfinished()
+	o.judge(s.Contract, r)
+	return o
+}
+
+// markUnfinished gives the calls of clients that were stopped a run that has not ended: they could have gone on.
+func (o *outcome) markUnfinished() {
+	cut := o.Run
+	cut.Ended = false
+	for i, c := range o.calls {
+		for _, end := range o.Ends {
+			if end.Client == c.Client && end.Stopped != "" {
+				o.calls[i].Run = &cut
+			}
+		}
+	}
+}
+
+// judge checks the run's clauses. A scenario whose fault never acted has put nothing to the test.
+func (o *outcome) judge(c *assert.Contract, r *run) {
+	fired := uint64(0)
+	for _, n := range o.Fired {
+		fired += n
+	}
+	for _, res := range assert.Judge(c, r.ids(), o.calls) {
+		if fired == 0 {
+			res = assert.Result{Clause: res.Clause, Detail: "no request met the scenario's fault, so nothing was put to the test"}
+		}
+		o.results[res.Clause] = res
+	}
+}
+
+func (r *run) ids() []string {
+	ids := make([]string, len(r.clauses))
+	for i, j := range r.clauses {
+		ids[i] = j.Kind.ID
+	}
+	return ids
+}

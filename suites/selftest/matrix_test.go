@@ -1,0 +1,73 @@
+// Package selftest proves the judges by clients whose behaviour is known: every reference client is put through every
+// scenario in virtual time, and must break exactly the clauses that it was made to break.
+package selftest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/suites/clients"
+	"github.com/retrygate/retrygate/suites/contract"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// examine judges a reference client by the strict contract in virtual time.
+func examine(t *testing.T, c clients.Client) report.Report {
+	t.Helper()
+	var r report.Report
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		r, err = contract.Examine(context.Background(), contract.Request{
+			Client: driver.HTTPFunc(c.Name, c.Call), Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	return r
+}
+
+// byVerdict lists the clauses that have a verdict in some scenario, with the scenarios and the reasons.
+func byVerdict(r report.Report, v assert.Verdict) map[string][]string {
+	found := map[string][]string{}
+	for _, x := range r.Results {
+		if x.Verdict == v {
+			found[x.Clause] = append(found[x.Clause], x.Scenario+": "+x.Detail)
+		}
+	}
+	return found
+}
+
+func TestReferenceClientsBreakWhatTheyWereMadeToBreak(t *testing.T) {
+	for _, c := range clients.All.All() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			r := examine(t, c)
+			for _, e := range r.Errors {
+				t.Errorf("not judged: %s", e)
+			}
+			broken := byVerdict(r, assert.Fail)
+			for _, id := range slices.Sorted(maps.Keys(broken)) {
+				if !slices.Contains(c.Breaks, id) {
+					t.Errorf("false alarm: %s\n  %s", id, strings.Join(broken[id], "\n  "))
+				}
+			}
+			for _, id := range c.Breaks {
+				if broken[id] == nil {
+					t.Errorf("missed: %s\n  %s", id, strings.Join(slices.Concat(byVerdict(r, assert.Pass)[id],
+						byVerdict(r, assert.Inconclusive)[id], byVerdict(r, assert.NotExercised)[id]), "\n  "))
+				}
+			}
+			for id, why := range byVerdict(r, assert.Inconclusive) {
+				t.Logf("inconclusive: %s %s", id, strings.Join(why, "; "))
+			}
+		})
+	}
+}
