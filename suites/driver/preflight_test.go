@@ -68,13 +68,13 @@ func TestLookRefusesClientsThatCannotBeJudged(t *testing.T) {
 		{"idle function", Func("idle", func(context.Context, string) error { return nil }), new(*SilentError),
 			[]string{"idle ended without an error and never sent", "; does it use the url that it is given?"}},
 		{"endless", times(2), new(*EndlessError),
-			[]string{"times did not end within 0.3 s and was stopped, although every request (2 so far) was answered at once"}},
+			[]string{"times did not end within 1 s and was stopped, although every request (2 so far) was answered at once"}},
 		{"endless and silent", Command("sleep", "600"), new(*EndlessError),
-			[]string{"sleep did not end within 0.3 s and was stopped; it never sent a request to http://127.0.0.1:", "; is {{url}} in the command?"}},
+			[]string{"sleep did not end within 1 s and was stopped; it never sent a request to http://127.0.0.1:", "; is {{url}} in the command?"}},
 		{"storm", loop, new(*EndlessError), []string{"loop was stopped after 1", "requests in ", "it would have gone on, although every request"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			limit := 300 * time.Millisecond
+			limit := time.Second
 			if c.name == "storm" || c.name == "wrong address" || c.name == "lost on the way" {
 				limit = time.Minute
 			}

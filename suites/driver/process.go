@@ -32,9 +32,10 @@ const markerName = "RETRYGATE_RUN="
 
 // process is a running command with all that it started.
 type process struct {
-	cmd    *exec.Cmd
-	marker string
-	exited chan struct{}
+	cmd     *exec.Cmd
+	marker  string
+	exited  chan struct{}
+	unwatch func() // the watchdog is needed until all is gone, not only the process itself
 
 	stdout, stderr tail
 	pipes          []*os.File // our ends
@@ -46,11 +47,11 @@ type process struct {
 // start starts argv in a process group of its own. The calling goroutine must be locked to its thread until the process
 // has ended.
 func start(argv []string, t Target) (*process, error) {
-	release := watchdog.acquire()
 	p := &process{
-		cmd:    exec.Command(argv[0], argv[1:]...),
-		marker: fmt.Sprintf("%s%s.%d", markerName, harness, runs.Add(1)),
-		exited: make(chan struct{}),
+		cmd:     exec.Command(argv[0], argv[1:]...),
+		marker:  fmt.Sprintf("%s%s.%d", markerName, harness, runs.Add(1)),
+		exited:  make(chan struct{}),
+		unwatch: watchdog.acquire(),
 	}
 	p.cmd.Env = environment(t, p.marker)
 	p.cmd.SysProcAttr = attributes()
@@ -62,14 +63,13 @@ func start(argv []string, t Target) (*process, error) {
 		f.Close()
 	}
 	if err != nil {
-		release()
+		p.unwatch()
 		p.hangUp()
 		return nil, err
 	}
 	go func() {
 		_ = p.cmd.Wait() // how it ended stands in ProcessState
 		close(p.exited)
-		release()
 	}()
 	return p, nil
 }
@@ -105,6 +105,7 @@ func (p *process) hangUp() {
 
 // end asks the process and all that it started to end, and kills what is left of them after the grace.
 func (p *process) end(grace time.Duration) {
+	defer p.unwatch()
 	defer p.hangUp()
 	if p.gone(0, nil) {
 		return
