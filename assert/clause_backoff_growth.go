@@ -23,7 +23,7 @@ func init() {
 			"that way: the retries alone kept the server from recovering.",
 		Fix: "Multiply the wait by 2 (1.5 at least) for each retry of the same call, up to a maximum; count retries per call, and start over " +
 			"only after a success. In libraries choose the exponential policy: the default is often a fixed wait or none.",
-		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); gRPC A6; OTLP specification; Standard Webhooks (read in 2025); " +
+		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); gRPC A6; OTLP specification; Standard Webhooks (read in 2026); " +
 			"incidents S0 and S2; sample sizes simulated",
 		Samples: Samples{Calls: 20, Gaps: 3},
 		New: func(c *Contract) Clause {

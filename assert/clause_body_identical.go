@@ -17,7 +17,7 @@ func init() {
 		Fix: "Keep the body in memory, or rewind the stream before each attempt (GetBody in Go, a seekable stream elsewhere), or do not retry. " +
 			"Build the request once, outside the retry loop: no timestamps or random boundaries per attempt.",
 		Source: "Azure SDK guideline (must rewind); databricks-sdk-java PR 872 (files of 0 bytes after a retry), aiohttp PR 13330, undici " +
-			"issue 470 (read in 2025)",
+			"issue 470 (read in 2026)",
 		Samples: Samples{Calls: 5},
 		New:     func(*Contract) Clause { return &BodyIdentical{} },
 	})

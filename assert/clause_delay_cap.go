@@ -17,7 +17,7 @@ func init() {
 		Why: "Backoff that grows without bound leaves a client waiting for minutes or hours after the server is back, and users with it.",
 		Fix: "Cap the delay after multiplying and after jitter: min(max, base * 2^k), then a random part of it. Look for jitter that is " +
 			"added after the cap, and for seconds taken for milliseconds.",
-		Source: "defaults read in the sources in 2025: botocore 20 s, go-retryablehttp and gax 30 s, Azure core 60 s, urllib3 120 s, " +
+		Source: "defaults read in the sources in 2026: botocore 20 s, go-retryablehttp and gax 30 s, Azure core 60 s, urllib3 120 s, " +
 			"gRPC connections 120 s, curl 600 s",
 		Late: true, Samples: Samples{Calls: 10},
 		New: func(c *Contract) Clause {

@@ -17,7 +17,7 @@ func init() {
 		Fix: "Make the key once per call, outside the retry loop and before the first attempt, store it with queued work so that it survives a " +
 			"restart, and send it every time. Never derive it from time or attempt number.",
 		Source: "Idempotency-Key draft of the IETF (httpapi); Stripe API reference; AIP-155; gocardless-pro-python issue 12 (three attempts, " +
-			"three keys; read in 2025)",
+			"three keys; read in 2026)",
 		Samples: Samples{Calls: 20},
 		New: func(c *Contract) Clause {
 			return &IdempotencyKeyStable{Required: c.Idempotency.KeyHeader != "", SafeRoutes: c.Idempotency.SafeRoutes}

@@ -8,7 +8,6 @@ import (
 )
 
 func TestIdempotencyKeyStable(t *testing.T) {
-	post := func() *history.Builder { return history.New().Request("POST", "/orders").Body("one bicycle") }
 	required := assert.IdempotencyKeyStable{Required: true, SafeRoutes: []string{"/search"}}
 	check(t, assert.IdempotencyKeyStable{}, []row{
 		{name: "one key", history: post().Key("k1").Retries(0, 503, s, 2*s),

@@ -9,7 +9,6 @@ import (
 )
 
 func TestIdempotentOnly(t *testing.T) {
-	post := func() *history.Builder { return history.New().Request("POST", "/orders").Body("one bicycle") }
 	check(t, assert.IdempotentOnly{}, []row{
 		{name: "gives up after a reset", history: post().Cut(0, ms),
 			want: assert.Pass, detail: "no write that may have been carried out was sent again without a key (1 call)"},

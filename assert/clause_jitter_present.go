@@ -24,7 +24,7 @@ func init() {
 		Fix: "Draw each wait at random: full jitter between 0 and the delay, or at least half of it. Seed the generator per process; switch on " +
 			"the jitter option that many libraries leave off.",
 		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); Google SRE book, chapter 22 (always randomise); OTLP specification; " +
-			"Standard Webhooks (read in 2025); incident S0",
+			"Standard Webhooks (read in 2026); incident S0",
 		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 3},
 		New: func(c *Contract) Clause {
 			if !c.Backoff.Jitter.Required() {

@@ -19,7 +19,7 @@ func init() {
 			"app sent 823,000 identical requests in four days, every one answered 400.",
 		Fix: "Decide by status before any retry: on 4xx except 408, 421, 425 and 429 log the answer, drop the item, tell the caller. In retry " +
 			"libraries wrap such an error as permanent (backoff.Permanent, retry.Unrecoverable) or use a status list, not \"any error\".",
-		Source: "RFC 9110 15.5.1 and 15.5.4 (June 2022); AIP-194; Kubernetes API conventions; OTLP specification (read in 2025); " +
+		Source: "RFC 9110 15.5.1 and 15.5.4 (June 2022); AIP-194; Kubernetes API conventions; OTLP specification (read in 2026); " +
 			"incident S0, mobile app looping on 400",
 		Samples: Samples{Calls: 3},
 		New: func(c *Contract) Clause {

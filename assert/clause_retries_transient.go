@@ -21,7 +21,7 @@ func init() {
 			"retry code is there and dead: a body that was consumed, a cancelled context, a list without 429.",
 		Fix: "Retry 429, 502, 503, 504 and broken connections within the cap; make bodies repeatable; give writes an idempotency key. In " +
 			"clients without retries add a policy of three retries with exponential backoff and full jitter.",
-		Source: "OTLP specification; AIP-194; googleapis/conformance-tests storage/v1/retry_tests.json (read in 2025)",
+		Source: "OTLP specification; AIP-194; googleapis/conformance-tests storage/v1/retry_tests.json (read in 2026)",
 		Shown:  true, Samples: Samples{Calls: 10},
 		New: func(c *Contract) Clause {
 			if c.Attempts.Max == 1 {

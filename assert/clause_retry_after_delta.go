@@ -19,7 +19,7 @@ func init() {
 			"hit it while it is still down, and are counted against their limit again.",
 		Fix: "Read the header on every 429 and 503, in seconds; wait at least that long, adding jitter, never taking it away; give up if it is " +
 			"longer than the call may take. Do not clamp it to the backoff's own maximum.",
-		Source: "RFC 9110 10.2.3 (June 2022); RFC 6585 4; OTLP specification; Kubernetes API conventions; gRPC A6 pushback (read in 2025); " +
+		Source: "RFC 9110 10.2.3 (June 2022); RFC 6585 4; OTLP specification; Kubernetes API conventions; gRPC A6 pushback (read in 2026); " +
 			"incident S1",
 		Samples: Samples{Calls: 3},
 		New: func(c *Contract) Clause {

@@ -19,7 +19,7 @@ func init() {
 		Fix: "Count attempts in one place, over all errors, targets and connections of a call, and stop at the maximum. Switch off the " +
 			"retries of all layers but one. A capped delay is not a capped count.",
 		Source: "Google SRE book, chapters 21 (three attempts) and 22 (never retry without end); AWS standard mode (3), Azure core " +
-			"guideline (3 retries), gRPC (5 at most), read in 2025; incident S0",
+			"guideline (3 retries), gRPC (5 at most), read in 2026; incident S0",
 		Samples: Samples{Calls: 10},
 		New: func(c *Contract) Clause {
 			if c.Attempts.Max == 0 {

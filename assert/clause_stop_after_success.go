@@ -18,7 +18,7 @@ func init() {
 			"nothing; it happens when all is well, so nobody looks.",
 		Fix: "Cancel timers and queued repeats of a call when it succeeds; take the item off the queue when the answer is there, before anything " +
 			"that can fail.",
-		Source:  "gRPC A6 (the first good answer cancels the rest); OTLP specification (a partial success is not retried); cert-manager issue 758",
+		Source:  "gRPC A6 (the first good answer cancels the rest); OTLP specification (a partial success is not retried); cert-manager issue 758 (read in 2026)",
 		Samples: Samples{Calls: 20},
 		New: func(c *Contract) Clause {
 			return &StopAfterSuccess{Quiet: quietOf(c)}

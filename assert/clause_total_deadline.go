@@ -19,7 +19,7 @@ func init() {
 		Fix: "Set one deadline for the call, outside the retry loop (context.WithTimeout, a total timeout policy), besides the timeout of " +
 			"each attempt; do not start an attempt or a wait that it would cut.",
 		Source: "gRPC A6 (the call's deadline spans all attempts); Envoy router (the route timeout includes retries); .NET resilience " +
-			"handler, 30 s in total (read in 2025)",
+			"handler, 30 s in total (read in 2026)",
 		Late: true, Samples: Samples{Calls: 10},
 		New: func(c *Contract) Clause {
 			if c.Attempts.Within == 0 {

@@ -1,0 +1,167 @@
+package assert_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/internal/history"
+)
+
+// examples are the shortest histories that show each clause of the default contract broken and kept.
+var examples = map[string]struct{ broken, kept *history.Builder }{
+	"no-retry-4xx":           {history.New().Retries(0, 400, 3*ms), history.New().Attempt(0, ms, 400)},
+	"no-retry-permanent-5xx": {history.New().Retries(0, 501, s), history.New().Attempt(0, ms, 501)},
+	"retries-transient":      {history.New().Attempt(0, ms, 503), history.New().Attempt(0, ms, 503).Attempt(s, ms, 200)},
+	"idempotent-only":        {post().Cut(0, ms).Attempt(s, ms, 201), post().Cut(0, ms)},
+	"retry-cap":              {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
+	"total-deadline":         {history.New().Attempt(0, ms, 503).Left(30*s, 5*s), history.New().Attempt(0, ms, 503).Left(s, 5*s)},
+	"min-spacing":            {history.New().Retries(0, 503, 0, 0, 0), history.New().Retries(0, 503, s, 2*s, 4*s)},
+	"backoff-growth":         {alike(5, s, s, s), alike(10, s, 2*s, 4*s)},
+	"delay-cap":              {history.New().Retries(0, 503, 2*time.Minute, 2*time.Minute), history.New().Retries(0, 503, s, time.Minute)},
+	"jitter-present": {alike(10, s, 2*s, 4*s), clients(10, func(i int, h *history.Builder) {
+		h.Retries(0, 503, ns(i)*100*ms, ns(i)*200*ms)
+	})},
+	"retry-after-delta":      {told("2", s), told("2", 2*s)},
+	"retry-after-date":       {told(epoch.Add(2*s).Format(imf), s), told(epoch.Add(2*s).Format(imf), 2*s)},
+	"body-identical":         {post().Attempt(0, ms, 429).Body("").Attempt(s, ms, 201), post().Retries(0, 429, s)},
+	"idempotency-key-stable": {post().Key("1").Cut(0, ms).Key("2").Attempt(s, ms, 201), post().Key("1").Cut(0, ms).Attempt(s, ms, 201)},
+	"stop-after-success":     {history.New().Retries(0, 200, s), history.New().Attempt(0, ms, 200)},
+	"amplification-factor":   {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
+	"client-rate":            {history.New().Retries(0, 400, repeat(20, 25*ms)...), history.New().Retries(0, 400, repeat(19, 25*ms)...)},
+	"identical-payload-rate": {post().Retries(0, 400, s, s, s, s), post().Retries(0, 400, s, s, s)},
+}
+
+const imf = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func post() *history.Builder { return history.New().Request("POST", "/orders").Body("one bicycle") }
+
+// alike are n clients that wait exactly the same.
+func alike(n int, waits ...time.Duration) *history.Builder {
+	return clients(n, func(_ int, h *history.Builder) { h.Retries(0, 503, waits...) })
+}
+
+// told is a client that is told to wait, and comes back after wait.
+func told(value string, wait time.Duration) *history.Builder {
+	return history.New().Attempt(0, 0, 429).RetryAfter(value).Attempt(wait, ms, 200)
+}
+
+func TestEveryClauseHasAnExample(t *testing.T) {
+	ids := assert.Kinds.Names()
+	for id := range examples {
+		if !slices.Contains(ids, id) {
+			t.Errorf("an example for %s, which is no clause", id)
+		}
+	}
+	run := &assert.Run{Ended: true, Began: epoch, Noise: calm}
+	for _, id := range ids {
+		t.Run(id, func(t *testing.T) {
+			example, ok := examples[id]
+			if !ok {
+				t.Fatal("no example of a history that breaks it and one that keeps it")
+			}
+			for want, h := range map[assert.Verdict]*history.Builder{assert.Fail: example.broken, assert.Pass: example.kept} {
+				got := assert.Judge(assert.Strict(), []string{id}, grouped(h, run))
+				if len(got) != 1 || got[0].Verdict != want {
+					t.Errorf("want %s, got %+v", want, got)
+				}
+			}
+			none := assert.Judge(assert.Strict(), []string{id}, nil)
+			if none[0].Verdict != assert.NotExercised || none[0].Detail == "" {
+				t.Errorf("a history without requests: %s, %q", none[0].Verdict, none[0].Detail)
+			}
+		})
+	}
+}
+
+func TestEveryClauseIsExplained(t *testing.T) {
+	dated := regexp.MustCompile(`\b(19|20)\d\d\b|incident`)
+	for _, k := range assert.Kinds.All() {
+		t.Run(k.ID, func(t *testing.T) {
+			for name, text := range map[string]string{
+				"Summary": k.Summary, "Measure": k.Measure, "Why": k.Why, "Fix": k.Fix, "Source": k.Source,
+			} {
+				if strings.TrimSpace(text) != text || len(text) < 20 || strings.Contains(text, "\n") || strings.Contains(text, "  ") {
+					t.Errorf("%s: %q", name, text)
+				}
+			}
+			if len(k.Summary) > 160 || !strings.HasSuffix(k.Summary, ".") {
+				t.Errorf("the summary is one short sentence, not %q", k.Summary)
+			}
+			if !dated.MatchString(k.Source) {
+				t.Errorf("a source without a date: %q", k.Source)
+			}
+			if k.Samples.Calls < 1 {
+				t.Error("how many calls does it need?")
+			}
+			judged := func(j assert.Judged) bool { return j.Kind.ID == k.ID && j.Clause.ID() == k.ID && j.Level == k.Level }
+			if !slices.ContainsFunc(assert.Strict().Judges(), judged) {
+				t.Error("the default contract does not ask for it")
+			}
+		})
+	}
+}
+
+// A contract switches a clause off by saying nothing about its subject.
+func TestContractsSwitchClausesOff(t *testing.T) {
+	silent := &assert.Contract{Responses: assert.StrictResponses()}
+	var off []string
+	for _, k := range assert.Kinds.All() {
+		if k.New(silent) == nil {
+			off = append(off, k.ID)
+		}
+	}
+	want := []string{
+		"amplification-factor", "backoff-growth", "client-rate", "delay-cap", "identical-payload-rate", "jitter-present", "retry-cap",
+		"total-deadline",
+	}
+	if !slices.Equal(off, want) {
+		t.Errorf("off: %v", off)
+	}
+	never := assert.Strict()
+	never.Attempts.Max = 1
+	if kind, _ := assert.Kinds.Get("retries-transient"); kind.New(never) != nil {
+		t.Error("a contract without retries asks for them")
+	}
+}
+
+// The agreed backoff decides which single wait is too short.
+func TestContractsSetTheFloor(t *testing.T) {
+	for _, tt := range []struct {
+		jitter assert.Jitter
+		want   time.Duration
+	}{
+		{assert.Jitter{Form: assert.JitterNone}, s},
+		{assert.Jitter{Form: assert.JitterEqual}, s / 2},
+		{assert.Jitter{Form: assert.JitterProportional, Proportion: 0.2}, 800 * ms},
+		{assert.Jitter{Form: assert.JitterFull}, 0},
+		{assert.Jitter{Form: assert.JitterAny}, 0},
+	} {
+		c := &assert.Contract{Backoff: assert.Delays{Initial: s, Jitter: tt.jitter}}
+		kind, _ := assert.Kinds.Get("min-spacing")
+		if got := kind.New(c).(*assert.MinSpacing); got.Min != tt.want || got.Base != s {
+			t.Errorf("%v: no wait below %v (base %v), want %v", tt.jitter, got.Min, got.Base, tt.want)
+		}
+	}
+}
+
+// Check must give the same result twice and leave the calls alone.
+func TestClausesArePure(t *testing.T) {
+	run := &assert.Run{Ended: true, Began: epoch, Noise: calm}
+	for id, example := range examples {
+		calls := grouped(example.broken, run)
+		first := assert.Judge(assert.Strict(), []string{id}, calls)[0]
+		second := assert.Judge(assert.Strict(), []string{id}, calls)[0]
+		if first.Detail != second.Detail || !slices.Equal(first.Witness, second.Witness) {
+			t.Errorf("%s: first %q, then %q", id, first.Detail, second.Detail)
+		}
+		if !slices.EqualFunc(calls, grouped(example.broken, run), func(a, b assert.Call) bool { return slices.Equal(a.Attempts, b.Attempts) }) {
+			t.Errorf("%s changed the calls", id)
+		}
+	}
+}
