@@ -68,9 +68,10 @@ func (x *recorder) consume(r *http.Request) bool {
 		h.hash.Write(h.buffer[:k])
 		n += int64(k)
 	}
-	whole := errors.Is(err, io.EOF)
-	x.broken = !whole
-	x.leftIn(err)
+	whole := err == io.EOF
+	if x.broken = !whole; x.broken {
+		x.leftIn(err)
+	}
 	x.bodySum = sum(h.hash, n, h.digest[:])
 	x.entry.Body(x.bodySum, n, whole)
 	if n > limit {
@@ -159,7 +160,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	u.n += int64(n)
 	if err != nil {
 		u.x.leftIn(err)
-		u.journal(errors.Is(err, io.EOF))
+		u.journal(err == io.EOF)
 	}
 	return n, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"sync"
 
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
@@ -32,6 +33,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.ended = true
 }
 
+// recorders saves the larger part of what an exchange that is answered at once costs the memory.
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
 // leave tells Close when the last exchange has ended.
 func (s *Server) leave() {
 	if s.busy.Add(-1) == 0 && s.base.Err() != nil {
@@ -44,7 +48,8 @@ func (s *Server) leave() {
 
 // arrive journals the request.
 func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *recorder {
-	x := &recorder{server: s, program: s.program.Load(), w: w, request: r, declared: -1, listener: c.client}
+	x := recorders.Get().(*recorder)
+	x.server, x.program, x.w, x.request, x.declared, x.listener = s, s.program.Load(), w, r, -1, c.client
 	a := journal.Arrival{
 		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
 	}
@@ -101,6 +106,10 @@ func (x *recorder) end() {
 	x.entry.Close()
 	if abort {
 		panic(http.ErrAbortHandler)
+	}
+	if x.ended && x.unhook == nil && x.upload == nil { // else someone may still hold it
+		*x = recorder{}
+		recorders.Put(x)
 	}
 }
 
