@@ -14,41 +14,41 @@ import (
 // Plan is an ordered list of rules. Of those that a request meets, the first that is on acts; the others do not see it.
 // The zero Plan leaves every request alone.
 type Plan struct {
-	Rules []Rule `yaml:"rules"`
+	Rules []Rule `yaml:"rules" doc:"in order: the first rule that a request meets and that is on acts"`
 }
 
 // Rule says which requests meet with which fault, and when. Exactly one of Fault, Steps and Sweep is set.
 type Rule struct {
-	Name  string        `yaml:"name"` // default rule-1, rule-2 ... by place in the plan
-	Match Match         `yaml:"match"`
-	When  schedule.Spec `yaml:"when"` // default always
+	Name  string        `yaml:"name" doc:"what journals and reports call it; default rule-1, rule-2 ... by place"`
+	Match Match         `yaml:"match" doc:"which requests it is for; default all"`
+	When  schedule.Spec `yaml:"when" doc:"when it is on; default always"`
 
-	// Per is what When counts over, and Steps and Sweep with it; default all. Every request that meets Match and that no
-	// earlier rule acted on is a hit, whether the schedule is on or off.
-	Per Scope `yaml:"per"`
+	// Per is what When, Steps and Sweep count over; default all. Every request that meets Match and that no earlier rule
+	// acted on is a hit, whether the schedule is on or off, and the first hit starts the schedule's clock.
+	Per Scope `yaml:"per" doc:"what hits and time are counted over: each call, each client, or all; default all"`
 
-	// Chance is how likely the rule acts on a request that it is on for, 0 to 1; nil: always. It is decided by the seed and
-	// the request's sequence number alone.
-	Chance *float64 `yaml:"chance"`
+	// Chance is how likely the rule acts on a request that it is on for, from above 0 to 1; nil: 1. It is decided by the
+	// seed and the request's sequence number alone.
+	Chance *float64 `yaml:"chance" doc:"how likely it acts when it is on, from above 0 to 1; default 1"`
 
 	// Fault acts on every request that the rule is on for.
-	Fault fault.Spec `yaml:"fault"`
+	Fault fault.Spec `yaml:"fault" doc:"what happens to every request that the rule is on for"`
 	// Steps act one after the other, the k-th on the k-th hit; after the last, the rule is off.
-	Steps []fault.Spec `yaml:"steps"`
+	Steps []fault.Spec `yaml:"steps" doc:"what happens to the first request, the second ...; then the rule is off"`
 	// Sweep gives the k-th new call (or client, as Per says) the k-th fault, and the same at each of its hits; after the
 	// last, it starts over.
-	Sweep []fault.Spec `yaml:"sweep"`
+	Sweep []fault.Spec `yaml:"sweep" doc:"what happens to every request of the first call (or client), of the second ...; then from the start"`
 }
 
 // Match says which requests meet a rule: all that satisfy every field that is set. Fields mean what they mean to
 // gorilla/mux, on the escaped path as the client sent it.
 type Match struct {
-	Methods    []string          `yaml:"methods"`
-	Host       string            `yaml:"host"`        // template: api.test, {tenant}.api.test
-	Path       string            `yaml:"path"`        // template: /drivers/{id:[0-9]+}/status
-	PathPrefix string            `yaml:"path-prefix"` // template that the path starts with
-	Headers    map[string]string `yaml:"headers"`     // name to value; "": any value
-	Queries    map[string]string `yaml:"queries"`     // name to template; "": any value
+	Methods    []string          `yaml:"methods" doc:"such as [GET, POST]; default any"`
+	Host       string            `yaml:"host" doc:"template, such as {tenant}.api.test"`
+	Path       string            `yaml:"path" doc:"template, such as /drivers/{id:[0-9]+}/status"`
+	PathPrefix string            `yaml:"path-prefix" doc:"template that the path starts with, such as /v1/"`
+	Headers    map[string]string `yaml:"headers" doc:"name to value; the empty value stands for any"`
+	Queries    map[string]string `yaml:"queries" doc:"name to template of the value; the empty one stands for any"`
 }
 
 // name returns what the i-th rule is called.

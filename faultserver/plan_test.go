@@ -1,6 +1,7 @@
 package faultserver_test
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -186,5 +187,18 @@ func TestRulesBehindOthers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Editors complete and explain every field of a plan.
+func TestPlanSchema(t *testing.T) {
+	text, err := json.Marshal(strict.Schema(faultserver.Plan{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"path-prefix":{"description":"template`, `"enum":["all","client","call"]`, `"burst"`, `"latency"`, `"sweep":{"description":`} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the schema lacks %s", want)
+		}
 	}
 }
