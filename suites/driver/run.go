@@ -119,8 +119,10 @@ func (r *run) start(ctx context.Context) {
 	r.watch = watch{options: &r.options, journal: r.server.Journal(), clients: map[string]*watched{}, tell: r.tell}
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
-		ctx, free := context.WithTimeoutCause(ctx, r.options.Limit,
-			&stopped{why: fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds())})
+		ctx, free := context.WithTimeoutCause(ctx, r.options.Limit, &stopped{
+			why: fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds()),
+			at:  r.server.Journal().Elapsed() + r.options.Limit,
+		})
 		r.watch.clients[t.Client()] = &watched{name: t.Client(), began: r.began, stop: stop, routes: map[string]int{}}
 		r.tell(Event{Client: t.Client(), Kind: Started})
 		go func() {
@@ -134,21 +136,11 @@ func (r *run) start(ctx context.Context) {
 
 // run runs one client to its end.
 func (r *run) run(ctx context.Context, t Target) End {
-	var asked time.Duration
-	noted := make(chan struct{})
-	unnoted := context.AfterFunc(ctx, func() {
-		defer close(noted)
-		asked = r.server.Journal().Elapsed()
-	})
 	exit, output := runClient(ctx, r.client, t)
 	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(r.began), Output: output}
-	if unnoted() {
-		return end
-	}
-	<-noted
 	var why *stopped
 	if errors.As(context.Cause(ctx), &why) {
-		end.Stopped, end.StoppedAt = why.why, asked
+		end.Stopped, end.StoppedAt = why.why, why.at
 	}
 	return end
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
@@ -261,6 +262,47 @@ func TestHangsEndWithTheirClients(t *testing.T) {
 	if len(out.History.Entries) != 1 || e.Open || e.Gone == 0 || e.Status != 0 || out.Fired["silence"] != 1 || !out.Run.Ended {
 		t.Errorf("%+v, fired %v, ended %v", out.History.Entries, out.Fired, out.Run.Ended)
 	}
+}
+
+// TestStoppedClientsDidNotLeave has the harness stop a client that would have waited on: what it waited for stays open.
+func TestStoppedClientsDidNotLeave(t *testing.T) {
+	need(t, "curl")
+	s := load(t, "limit: 500ms\nrules: [{name: silence, when: {first: 1}, fault: {hang: {}}}]\n")
+	for _, client := range []Client{once, Command("curl", "-sS", "{{url}}/driver/status")} {
+		t.Run(client.Name(), func(t *testing.T) {
+			out := mustRun(t, s, client, Options{})
+			e, end := out.History.Entries[0], out.Ends[0]
+			if !e.Open || e.Gone != 0 || e.Cut || end.Stopped == "" || end.StoppedAt < 500*time.Millisecond {
+				t.Errorf("%+v\n%+v", e, end)
+			}
+		})
+	}
+}
+
+// TestMemoryRunsInVirtualTime lets a patient client have three minutes that take no time.
+func TestMemoryRunsInVirtualTime(t *testing.T) {
+	patient := HTTPFunc("patient", func(ctx context.Context, h *http.Client, url string) error {
+		for range 3 {
+			response, err := h.Get(url)
+			if err != nil {
+				return err
+			}
+			if err := response.Body.Close(); err != nil {
+				return err
+			}
+			time.Sleep(time.Minute)
+		}
+		return nil
+	})
+	synctest.Test(t, func(t *testing.T) {
+		out := mustRun(t, scenarios.Scenario{Name: "calm", Clients: 2}, patient, Options{Memory: true, Limit: time.Hour})
+		if len(out.History.Entries) != 6 || out.Ends[0].Took != 3*time.Minute || len(out.Run.Noise.Slices) != 37 {
+			t.Errorf("%d entries, %v, %d slices", len(out.History.Entries), out.Ends[0], len(out.Run.Noise.Slices))
+		}
+		if last := out.History.Entries[5]; last.At != 2*time.Minute || out.Run.Noise.P99(0, time.Hour) != 0 {
+			t.Errorf("%+v, lateness %v", last, out.Run.Noise.P99(0, time.Hour))
+		}
+	})
 }
 
 // TestSeedReachesTheServer runs a fault of even chance twice under one seed, and under another.

@@ -89,6 +89,7 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 		if c.stopped == nil {
 			why, wait := c.judge(w.options, now)
 			if why != nil {
+				why.at = w.journal.Elapsed()
 				c.stopped = why
 				c.stop(why)
 			}
