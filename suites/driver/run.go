@@ -105,7 +105,12 @@ func (r *run) remember(t *Target) error {
 	if err != nil {
 		return err
 	}
-	go r.server.Serve(l, t.Client())
+	client := t.Client()
+	go func() {
+		if err := r.server.Serve(l, client); err != nil {
+			fmt.Fprintln(&r.log, err)
+		}
+	}()
 	t.URL = "http://" + l.Addr().String()
 	t.http = &http.Client{Transport: &http.Transport{DialContext: r.network.DialContext}}
 	return nil
