@@ -23,9 +23,12 @@ func writeMarkdown(w io.Writer, r Report, _ Style) error {
 		if len(c.Command) > 0 {
 			what = Quote(c.Command)
 		}
-		fmt.Fprintf(&b, "%s judged by contract **%s**, seed %d", code(what), escape(r.Contract.Name), r.Seed)
+		fmt.Fprintf(&b, "%s judged by contract **%s**", code(what), escape(r.Contract.Name))
+		if r.Seed != 0 {
+			fmt.Fprintf(&b, ", seed %d", r.Seed)
+		}
 		if len(r.Scenarios) > 0 {
-			fmt.Fprintf(&b, ": %s", tally(r))
+			fmt.Fprintf(&b, "; %s", tally(r))
 		}
 		b.WriteString(".\n\n")
 	}
@@ -87,7 +90,7 @@ func mdWaits(b *strings.Builder, all []Wait) {
 	if len(all) == 0 {
 		return
 	}
-	b.WriteString("Waits seen:\n\n")
+	b.WriteString("Waits seen, without those that a Retry-After set:\n\n")
 	names, by := byScenario(all)
 	for _, n := range names {
 		fmt.Fprintf(b, "- %s: %s\n", escape(n), Waits(by[n]))

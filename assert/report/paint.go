@@ -10,13 +10,23 @@ import (
 // Paint colours text with ANSI sequences; the zero value leaves it plain.
 type Paint bool
 
-// The colours in use.
-func (p Paint) Red(s string) string    { return p.in("1;31", s) }
+// Red is for what breaks a build.
+func (p Paint) Red(s string) string { return p.in("1;31", s) }
+
+// Yellow is for what wants a look.
 func (p Paint) Yellow(s string) string { return p.in("33", s) }
-func (p Paint) Green(s string) string  { return p.in("32", s) }
-func (p Paint) Cyan(s string) string   { return p.in("36", s) }
-func (p Paint) Bold(s string) string   { return p.in("1", s) }
-func (p Paint) Dim(s string) string    { return p.in("2", s) }
+
+// Green is for what is well.
+func (p Paint) Green(s string) string { return p.in("32", s) }
+
+// Cyan is for what can be typed.
+func (p Paint) Cyan(s string) string { return p.in("36", s) }
+
+// Bold is for headings.
+func (p Paint) Bold(s string) string { return p.in("1", s) }
+
+// Dim is for what the eye may skip.
+func (p Paint) Dim(s string) string { return p.in("2", s) }
 
 func (p Paint) in(code, s string) string {
 	if !p || s == "" {

@@ -32,7 +32,7 @@ func sample() Report {
 		Scenarios: []Scenario{
 			{Name: "503-burst", Clients: 20, Requests: 80, Seconds: 7.1, Fired: map[string]uint64{"outage": 80}},
 			{Name: "hang", Clients: 1, Requests: 1, Seconds: 15, Fired: map[string]uint64{"hang": 1},
-				Notes: []string{"1 client was stopped after 15 s without an end"}},
+				Notes: []string{"client-1 did not end within 15 s and was stopped", "client-2 did not end within 15 s and was stopped"}},
 			{Name: "sustained-400", Clients: 3, Requests: 3, Seconds: 0.1, Fired: map[string]uint64{"bad": 3}},
 		},
 		Results: []Result{

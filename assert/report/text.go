@@ -82,7 +82,10 @@ func (p *page) header(r Report) {
 	if r.Contract.Profile != "" && r.Contract.Profile != contract {
 		contract += " (profile " + r.Contract.Profile + ")"
 	}
-	p.para("contract  ", fmt.Sprintf("%s, seed %d", contract, r.Seed))
+	if r.Seed != 0 { // a recorded history has none
+		contract += fmt.Sprintf(", seed %d", r.Seed)
+	}
+	p.para("contract  ", contract)
 	if len(r.Scenarios) > 0 {
 		p.para("run       ", tally(r))
 	}
@@ -95,11 +98,11 @@ func tally(r Report) string {
 	for _, s := range r.Scenarios {
 		clients, requests, longest = clients+s.Clients, requests+s.Requests, max(longest, s.Seconds)
 	}
-	where := plural(len(r.Scenarios), "scenario")
+	what := fmt.Sprintf("%s, %s", plural(clients, "client"), plural(requests, "request"))
 	if len(r.Scenarios) == 1 {
-		where = "scenario " + r.Scenarios[0].Name
+		return fmt.Sprintf("scenario %s: %s in %s", r.Scenarios[0].Name, what, Span(longest*1000))
 	}
-	return fmt.Sprintf("%s, %s, %s, at most %s each", where, plural(clients, "client"), plural(requests, "request"), Span(longest*1000))
+	return fmt.Sprintf("%d scenarios: %s, the longest took %s", len(r.Scenarios), what, Span(longest*1000))
 }
 
 func (p *page) errors(all []string) {
@@ -178,12 +181,19 @@ func (p *page) kept(all []clause) {
 	p.para(indent, strings.Join(ids(all), ", "))
 }
 
+// A few clauses that were not exercised are worth their reasons; of many the names must do.
+const mostReasons = 4
+
 // unexercised groups the clauses by the reason, which several often share.
 func (p *page) unexercised(all []clause) {
 	if len(all) == 0 {
 		return
 	}
 	p.section(p.Dim(fmt.Sprintf("not-exercised (%d)", len(all))))
+	if len(all) > mostReasons {
+		p.para(indent, strings.Join(ids(all), ", ")+" (the json report says why)")
+		return
+	}
 	var reasons []string
 	by := map[string][]string{}
 	for _, c := range all {
@@ -199,23 +209,6 @@ func (p *page) unexercised(all []clause) {
 			text += ": " + why
 		}
 		p.para(indent, text)
-	}
-}
-
-func (p *page) notes(r Report) {
-	var all []string
-	all = append(all, r.Notes...)
-	for _, s := range r.Scenarios {
-		for _, n := range s.Notes {
-			all = append(all, s.Name+": "+n)
-		}
-	}
-	if len(all) == 0 {
-		return
-	}
-	p.section(p.Bold("notes"))
-	for _, n := range all {
-		p.para(indent+"- ", n)
 	}
 }
 

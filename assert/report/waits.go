@@ -12,12 +12,12 @@ const (
 	mostWaits     = 8
 )
 
-// waits shows the waits that were seen, a scenario a line.
+// waits shows the waits that the clients chose by themselves, a scenario a line.
 func (p *page) waits(all []Wait) {
 	if len(all) == 0 {
 		return
 	}
-	p.section(p.Bold("waits seen"))
+	p.section(p.Bold("waits seen (without those that a Retry-After set)"))
 	names, by := byScenario(all)
 	column := 0
 	for _, n := range names {
