@@ -132,6 +132,13 @@ func judgedIn(clause string) (names []string) {
 	return names
 }
 
+func profileItems() (all []item) {
+	for _, p := range assert.Profiles.All() {
+		all = append(all, item{Name: p.Name, Summary: p.Summary, Example: string(p.Text)})
+	}
+	return all
+}
+
 func formatItems() (all []item) {
 	for _, f := range report.Formats.All() {
 		all = append(all, item{Name: f.Name, Summary: f.Summary})

@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
@@ -42,14 +41,14 @@ func (n *number) String() string {
 	if *n == 0 {
 		return ""
 	}
-	return fmt.Sprint(int(*n))
+	return strconv.Itoa(int(*n))
 }
 
 func (*number) Type() string { return "N" }
 
 func (n *number) Set(text string) error {
-	var v int
-	if _, err := fmt.Sscanf(text+"\n", "%d\n", &v); err != nil {
+	v, err := strconv.Atoi(text)
+	if err != nil {
 		return errors.New("not a whole number")
 	}
 	if v < 1 || v > mostClients {
@@ -62,13 +61,29 @@ func (n *number) Set(text string) error {
 // Each client is a process with an address of its own; more would measure the machine and not the client.
 const mostClients = 1000
 
+// seed is the --seed flag.
+type seed uint64
+
+const seedUsage = "what random faults are drawn from: the same seed draws the same"
+
+func (s *seed) String() string { return strconv.FormatUint(uint64(*s), 10) }
+func (*seed) Type() string     { return "N" }
+
+func (s *seed) Set(text string) error {
+	v, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return errors.New("not a whole number from 0 on")
+	}
+	*s = seed(v)
+	return nil
+}
+
 // level is the --fail-on flag.
 type level struct{ assert.Level }
 
 func (l *level) String() string     { return l.Level.String() }
 func (*level) Type() string         { return "LEVEL" }
 func (l *level) Set(s string) error { return l.UnmarshalText([]byte(s)) }
-func (*level) complete() []string   { return []string{"advisory", "minor", "major", "critical"} }
 
 // upstream is the --upstream flag: an absolute http or https URL.
 type upstream struct{ *url.URL }
@@ -94,17 +109,4 @@ func (u *upstream) Set(s string) error {
 	}
 	u.URL = parsed
 	return nil
-}
-
-// readInput reads a file for a command, with an error that names it once and says what is wrong.
-func readInput(what, file string) ([]byte, error) {
-	data, err := os.ReadFile(file)
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("%s %s: %w", what, file, path.Err)
-	}
-	if err == nil && strings.TrimSpace(string(data)) == "" {
-		return nil, fmt.Errorf("%s %s: the file is empty", what, file)
-	}
-	return data, err
 }

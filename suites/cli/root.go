@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 func newRoot(w *world) *cobra.Command {
 	w.color = colorAuto
+	cobra.EnableCommandSorting = false // help shows them by use
 	root := &cobra.Command{
 		Use:   "retrygate",
 		Short: "Prove that an HTTP client keeps its retry contract",
@@ -76,14 +78,25 @@ func flagError(cmd *cobra.Command, err error) error {
 	var empty *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &missing):
-		return fmt.Errorf("%s: %w", cmd.Name(), missingFlag(cmd, missing))
+		err = missingFlag(cmd, missing)
 	case errors.As(err, &invalid):
-		return fmt.Errorf("%s: --%s %q: %w", cmd.Name(), invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+		err = fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, redacted(invalid.GetValue()), invalid.Unwrap())
 	case errors.As(err, &empty):
-		return fmt.Errorf("%s: --%s needs a value: %s", cmd.Name(), empty.GetFlag().Name, empty.GetFlag().Usage)
-	default:
-		return fmt.Errorf("%s: %w", cmd.Name(), err)
+		_, what := pflag.UnquoteUsage(empty.GetFlag())
+		err = fmt.Errorf("--%s needs a value: %s", empty.GetFlag().Name, what)
 	}
+	if !cmd.HasParent() {
+		return err
+	}
+	return fmt.Errorf("%s: %w", cmd.Name(), err)
+}
+
+// redacted hides the password of a URL that was given as a value.
+func redacted(value string) string {
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return value
 }
 
 func missingFlag(cmd *cobra.Command, e *pflag.NotExistError) error {

@@ -64,6 +64,16 @@ func terminal(out io.Writer) (is bool, width int) {
 	return true, width
 }
 
+// height is the terminal's lines, 24 if it does not tell.
+func height(out io.Writer) int {
+	if f, ok := out.(*os.File); ok {
+		if _, lines, err := term.GetSize(int(f.Fd())); err == nil && lines > 0 {
+			return lines
+		}
+	}
+	return 24
+}
+
 // unknown is the error for a name that does not exist, with the nearest that do.
 func unknown(what, name string, known []string) error {
 	return &unknownError{what, name, registry.Suggest(name, known)}

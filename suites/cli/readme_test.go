@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	readme = root + "/README.md"
+)
+
+var listMarker = regexp.MustCompile(`(?s)(<!-- list: (\w+) -->\n).*?(<!-- end -->)`)
+
+// TestREADMELists fails when a list in the README is not what retrygate list prints.
+func TestREADMELists(t *testing.T) {
+	old, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	renewed := listMarker.ReplaceAllFunc(old, func(block []byte) []byte {
+		m := listMarker.FindSubmatch(block)
+		for _, c := range catalogues {
+			if c.name == string(m[2]) {
+				lists++
+				return []byte(string(m[1]) + table(c) + string(m[3]))
+			}
+		}
+		t.Errorf("README has a list of %s, which nothing is called", m[2])
+		return block
+	})
+	if lists < 4 {
+		t.Errorf("README has %d lists, want clauses, scenarios, faults and schedules", lists)
+	}
+	if bytes.Equal(old, renewed) {
+		return
+	}
+	if !*update {
+		t.Fatal("the lists in README.md have drifted; run go test ./suites/cli -run README -update")
+	}
+	if err := os.WriteFile(readme, renewed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func table(c catalogue) string {
+	var b strings.Builder
+	items := c.items()
+	leveled := len(items) > 0 && items[0].Level != ""
+	fmt.Fprintf(&b, "| %s | ", c.item)
+	if leveled {
+		b.WriteString("level | ")
+	}
+	b.WriteString("what it is |\n|---|---|")
+	if leveled {
+		b.WriteString("---|")
+	}
+	b.WriteString("\n")
+	for _, x := range items {
+		fmt.Fprintf(&b, "| `%s` | ", x.Name)
+		if leveled {
+			b.WriteString(x.Level + " | ")
+		}
+		b.WriteString(strings.ReplaceAll(x.Summary, "|", `\|`) + " |\n")
+	}
+	return b.String()
+}
+
+// example is a code block of the README with what its marker asks for.
+type example struct {
+	line           int
+	verb, argument string
+	code           string
+}
+
+var (
+	fence  = regexp.MustCompile("(?m)^```")
+	marked = regexp.MustCompile("(?ms)^<!-- test: (\\w+)(?: ([^\n]*?))? -->\n```\\w+\n(.*?)^```$")
+)
+
+func examples(t *testing.T) (all []example) {
+	t.Helper()
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range marked.FindAllSubmatchIndex(text, -1) {
+		x := example{line: 1 + bytes.Count(text[:m[0]], []byte("\n")), verb: string(text[m[2]:m[3]]), code: string(text[m[6]:m[7]])}
+		if m[4] >= 0 {
+			x.argument = string(text[m[4]:m[5]])
+		}
+		all = append(all, x)
+	}
+	// The picture of the tree is the only block that is no example.
+	if blocks := len(fence.FindAll(text, -1)) / 2; len(all) != blocks-1 {
+		t.Errorf("README has %d code blocks, of which %d are marked for this test; mark all but the tree", blocks, len(all))
+	}
+	return all
+}
+
+// TestREADMEExamples runs what the README shows: files are written, shell lines run, Go code compiled.
+func TestREADMEExamples(t *testing.T) {
+	dir := t.TempDir()
+	for _, x := range examples(t) {
+		t.Run(fmt.Sprintf("line %d", x.line), func(t *testing.T) {
+			switch x.verb {
+			case "file":
+				if err := os.WriteFile(filepath.Join(dir, x.argument), []byte(x.code), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			case "exit":
+				shell(t, dir, x)
+			case "go":
+				compile(t, x.code)
+			case "shown": // runs for minutes, until Ctrl-C, or not here: its flags must at least exist
+				parses(t, x.code)
+			default:
+				t.Errorf("unknown marker %q", x.verb)
+			}
+		})
+	}
+}
+
+// commands are the lines after a prompt, without their comments.
+func commands(code string) (lines []string) {
+	for line := range strings.Lines(code) {
+		if c, ok := strings.CutPrefix(line, "$ "); ok {
+			c, _, _ = strings.Cut(c, " # ")
+			lines = append(lines, strings.TrimSpace(c))
+		}
+	}
+	return lines
+}
+
+func shell(t *testing.T, dir string, x example) {
+	t.Helper()
+	for _, line := range commands(x.code) {
+		cmd := exec.Command("sh", "-c", line)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if code := exitText(err); code != x.argument {
+			t.Errorf("%s\nexit code %s, want %s\n%s", line, code, x.argument, out)
+		}
+	}
+}
+
+// parses checks that each retrygate command line parses: with --help after its flags nothing runs.
+func parses(t *testing.T, code string) {
+	t.Helper()
+	for _, line := range commands(code) {
+		line, _, _ = strings.Cut(line, " -- ")
+		if !strings.HasPrefix(line, "retrygate ") {
+			continue
+		}
+		if out, err := exec.Command("sh", "-c", line+" --help").CombinedOutput(); err != nil {
+			t.Errorf("%s\n%v\n%s", line, err, out)
+		}
+	}
+}
+
+// compile builds a Go example as a package of this module, without writing it into the tree.
+func compile(t *testing.T, code string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "example.go")
+	if err := os.WriteFile(file, []byte(code), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	home, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(home, "suites/readme/example.go"): file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-overlay", list, "./suites/readme")
+	cmd.Dir = home
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// exitText is a process's exit code, or why it has none.
+func exitText(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "0"
+	case errors.As(err, &exit):
+		return strconv.Itoa(exit.ExitCode())
+	default:
+		return err.Error()
+	}
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+// serveFlags are the settings of serve, as given.
+type serveFlags struct {
+	scenario, plan string
+	upstream       upstream
+	listen         string
+	allowRemote    bool
+	journal        string
+	clientHeader   string
+	seed           seed
+	quiet          bool
+}
+
+func newServe(w *world) *cobra.Command {
+	f := serveFlags{seed: 1, listen: "127.0.0.1:8080"}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Stand where an API stands and misbehave, until Ctrl-C",
+		Long: `Listens like an API and disturbs requests as a scenario or a plan says; undisturbed ones are answered by a
+stub, or passed on to --upstream. Every request is shown and, with --journal, written down, so that
+retrygate verify --journal can judge clients that someone else runs.`,
+		Example: `  retrygate serve --scenario 503-burst
+  retrygate serve --scenario flapping --upstream https://staging.example.com --journal journal.jsonl
+  retrygate serve --plan plan.yaml --listen 127.0.0.1:0`,
+		Args: none("serve"),
+		RunE: func(*cobra.Command, []string) error { return w.serve(f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.scenario, "scenario", "", "scenario `NAME` or file that says what goes wrong (default: nothing does)")
+	flags.StringVar(&f.plan, "plan", "", "`FILE` with rules, in place of a scenario")
+	flags.Var(&f.upstream, "upstream", "pass undisturbed requests on to here (default: a stub that says 200)")
+	flags.StringVar(&f.listen, "listen", f.listen, "`ADDRESS` to listen on; port 0 takes any free one")
+	flags.BoolVar(&f.allowRemote, "allow-remote", false, "allow an address that other machines can reach")
+	flags.StringVar(&f.journal, "journal", "", "keep the history in `FILE` as JSON Lines")
+	flags.StringVar(&f.clientHeader, "client-header", "", "request `HEADER` that tells clients apart (default: their address)")
+	flags.Var(&f.seed, "seed", seedUsage)
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show requests")
+	completeNames(cmd)
+	return cmd
+}
+
+func (w *world) serve(f serveFlags) error {
+	plan, name, err := f.loadPlan()
+	if err != nil {
+		return err
+	}
+	if err := f.checkListen(); err != nil {
+		return err
+	}
+	j := journal.New(journal.DefaultLimit)
+	srv := faultserver.New(f.options(w, j)...)
+	defer srv.Close()
+	if err := srv.Use(plan); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	url, err := srv.Listen(f.listen, "")
+	if err != nil {
+		return listenError(f.listen, err)
+	}
+	keeper, err := newKeeper(f.journal)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w.stdout, "retrygate serves %s on %s; Ctrl-C ends it\n", name, url)
+
+	ctx, stop := context.WithCancel(w.ctx)
+	defer stop()
+	saved := make(chan error, 1)
+	go func() { saved <- keeper.follow(ctx, j) }()
+	tail := newTail(w, j, f.quiet)
+	tail.follow(ctx)
+
+	// Ctrl-C: end what hangs first, so that the history is whole.
+	closed := srv.Close()
+	tail.rest()
+	w.summary(f, srv, j)
+	return errors.Join(closed, <-saved, keeper.save(j))
+}
+
+// loadPlan gives the plan and what to call it.
+func (f serveFlags) loadPlan() (plan faultserver.Plan, name string, err error) {
+	switch {
+	case f.scenario != "" && f.plan != "":
+		return plan, "", errors.New("serve: --scenario and --plan both say what goes wrong; give one")
+	case f.scenario != "":
+		s, err := loadScenario(f.scenario)
+		return s.Plan(), s.Name, err
+	case f.plan != "":
+		data, err := readInput("plan", f.plan)
+		if err == nil {
+			err = strict.Decode(f.plan, data, &plan)
+		}
+		return plan, f.plan, err
+	default:
+		return plan, "without faults", nil
+	}
+}
+
+func (f serveFlags) options(w *world, j *journal.Journal) []faultserver.Option {
+	options := []faultserver.Option{
+		faultserver.WithJournal(j), faultserver.WithSeed(uint64(f.seed)),
+		faultserver.WithErrorLog(log.New(w.stderr, "retrygate: ", 0)),
+	}
+	if f.upstream.URL != nil {
+		options = append(options, faultserver.WithUpstream(f.upstream.URL))
+	}
+	if f.clientHeader != "" {
+		options = append(options, faultserver.WithClientHeader(f.clientHeader))
+	}
+	if f.allowRemote {
+		options = append(options, faultserver.AllowRemote())
+	}
+	return options
+}
+
+// checkListen refuses what other machines can reach, in terms of this command's flags.
+func (f serveFlags) checkListen() error {
+	at, err := net.ResolveTCPAddr("tcp", f.listen)
+	switch {
+	case err != nil:
+		return fmt.Errorf("serve: --listen %s: %w", f.listen, err)
+	case !f.allowRemote && !at.IP.IsLoopback():
+		return fmt.Errorf("serve: --listen %s can be reached from other machines, and whoever reaches it can misuse it; "+
+			"take 127.0.0.1:%d, or add --allow-remote if it is meant", f.listen, at.Port)
+	default:
+		return nil
+	}
+}
+
+func listenError(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("serve: %s is in use by another program; take another address with --listen, or any free port with --listen 127.0.0.1:0", addr)
+	}
+	return fmt.Errorf("serve: --listen %s: %w", addr, err)
+}
+
+// summary says what came, what went wrong on purpose, and how to have it judged.
+func (w *world) summary(f serveFlags, srv *faultserver.Server, j *journal.Journal) {
+	paint := report.Paint(w.style(w.stdout).Color)
+	line := func(label, text string) { fmt.Fprintf(w.stdout, "%s%s\n", paint.Dim(label), text) }
+	fmt.Fprintln(w.stdout)
+	line("requests  ", fmt.Sprintf("%d in %s", j.Len()+int(j.Lost()), report.Span(report.Milliseconds(j.Elapsed()))))
+	line("faults    ", firedText(srv.Fired()))
+	only := ""
+	if f.scenario != "" {
+		only = " --scenario " + f.scenario
+	}
+	if f.journal == "" {
+		line("history   ", "not kept; with --journal FILE it can be judged: retrygate verify --journal FILE"+only)
+		return
+	}
+	line("history   ", "in "+f.journal+"; judge it: "+paint.Cyan("retrygate verify --journal "+report.Quote([]string{f.journal})+only))
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// tail shows each exchange as a line once it is over.
+type tail struct {
+	out   io.Writer
+	paint report.Paint
+	j     *journal.Journal
+	quiet bool
+
+	seen  uint64          // every exchange up to here was shown
+	ahead map[uint64]bool // shown beyond it, while an earlier one is still going on
+}
+
+func newTail(w *world, j *journal.Journal, quiet bool) *tail {
+	return &tail{out: w.stdout, paint: report.Paint(w.style(w.stdout).Color), j: j, quiet: quiet, ahead: map[uint64]bool{}}
+}
+
+// An exchange that goes on for longer than patience is shown as it stands, so that a hang is seen while it lasts.
+const patience = 5 * time.Second
+
+// A storm is shown in gulps; reading the journal for every request would slow the server down.
+const gulp = 50 * time.Millisecond
+
+// follow shows exchanges until ctx ends.
+func (t *tail) follow(ctx context.Context) {
+	if t.quiet {
+		<-ctx.Done()
+		return
+	}
+	for {
+		changed := t.j.Changed()
+		t.show(false)
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(gulp):
+		}
+	}
+}
+
+// rest shows what is left at the end, over or not.
+func (t *tail) rest() {
+	if !t.quiet {
+		t.show(true)
+	}
+}
+
+func (t *tail) show(all bool) {
+	var lines strings.Builder
+	open := false
+	for _, e := range t.j.After(t.seen) {
+		over := all || !e.Open || t.j.Elapsed()-e.At > patience
+		if !t.ahead[e.Seq] && over {
+			lines.WriteString(t.line(e))
+			t.ahead[e.Seq] = true
+		}
+		open = open || !over
+		if !open {
+			t.seen = e.Seq
+			delete(t.ahead, e.Seq)
+		}
+	}
+	io.WriteString(t.out, lines.String())
+}
+
+func (t *tail) line(e journal.Entry) string {
+	w := report.Witness{Status: e.Status, Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0}
+	path := e.Path
+	if e.Query != "" {
+		path += "?" + e.Query
+	}
+	why := ""
+	if e.Rule != "" {
+		why = t.paint.Dim("  rule " + report.Clean(e.Rule))
+	}
+	return fmt.Sprintf("%s %s  %-12s %s -> %s%s\n",
+		t.paint.Dim(fmt.Sprintf("%5s", "#"+strconv.FormatUint(e.Seq, 10))), fmt.Sprintf("%9.3f s", e.At.Seconds()),
+		report.Clean(e.Client), report.Clean(e.Method+" "+path), t.shade(e)(report.Answer(w)), why)
+}
+
+// shade colours an answer: what was disturbed stands out, what went wrong without a fault even more.
+func (t *tail) shade(e journal.Entry) func(string) string {
+	switch {
+	case e.Rule != "":
+		return t.paint.Yellow
+	case e.Status == 0 || e.Cut || e.Status >= 400:
+		return t.paint.Red
+	default:
+		return t.paint.Green
+	}
+}
+
+// firedText says how often each rule's fault acted.
+func firedText(fired map[string]uint64) string {
+	if len(fired) == 0 {
+		return "none planned"
+	}
+	parts := make([]string, 0, len(fired))
+	for _, rule := range slices.Sorted(maps.Keys(fired)) {
+		switch n := fired[rule]; n {
+		case 0:
+			parts = append(parts, rule+" never")
+		case 1:
+			parts = append(parts, rule+" once")
+		default:
+			parts = append(parts, fmt.Sprintf("%s %d times", rule, n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

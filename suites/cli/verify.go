@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/suites/contract"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// verifyFlags are the settings of verify, as given.
+type verifyFlags struct {
+	contract   string
+	scenarios  []string
+	clients    number
+	seed       seed
+	timeout    span
+	failOn     level
+	reports    destinations
+	journal    string
+	journalDir string
+	upstream   upstream
+	quiet      bool
+}
+
+func newVerify(w *world) *cobra.Command {
+	f := verifyFlags{seed: 1, failOn: level{assert.Major}}
+	cmd := &cobra.Command{
+		Use:   "verify [flags] -- COMMAND [ARG...]",
+		Short: "Judge a client: run it against every scenario and check what it did",
+		Long: `Runs the command once for each client that a scenario wants, each on an address of its own, and judges by
+what arrived there. {{url}} in the arguments becomes that address; it is also in the environment as
+RETRYGATE_URL. The client is a program in any language and needs to know nothing of retrygate.
+
+With --journal no client runs: a history that serve wrote is judged.
+
+Exit codes: 0 the contract is kept, 1 it is broken (at --fail-on or above), 2 wrong usage or a client that
+could not be judged, 3 nothing is broken but something could not be decided, 130 interrupted.`,
+		Example: `  retrygate verify -- curl -sS --retry 3 '{{url}}/driver/status'
+  retrygate verify --scenario sustained-400 --scenario 503-burst -- python3 client.py
+  retrygate verify --contract contract.yaml --report junit=junit.xml --report markdown=comment.md -- ./client '{{url}}'
+  retrygate verify --report json -- node client.js | jq .verdict
+  retrygate verify --journal journal.jsonl`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.journal != "" {
+				return w.recorded(cmd, f, args)
+			}
+			if err := commandGiven(cmd, args); err != nil {
+				return err
+			}
+			return w.verify(f, args)
+		},
+	}
+	flags := cmd.Flags()
+	// Flags end at the first word that is none, so that a forgotten -- is told from a misspelt flag.
+	flags.SetInterspersed(false)
+	flags.StringVar(&f.contract, "contract", "", "contract `FILE` to judge by (default: the profile strict)")
+	flags.StringArrayVar(&f.scenarios, "scenario", nil, "scenario `NAME` or file to run; may be repeated (default: all)")
+	flags.Var(&f.clients, "clients", "clients to run in each scenario, at least (default: as many as the scenario wants)")
+	flags.Var(&f.seed, "seed", seedUsage)
+	flags.Var(&f.timeout, "timeout", "longest time one client may take; never less than it takes to see the contract's deadline missed (default: the scenario's)")
+	flags.Var(&f.failOn, "fail-on", "least level that breaks the build: advisory, minor, major or critical")
+	flags.Var(&f.reports, "report", "write a report too: "+strings.Join(formatNames(), ", ")+"; without a file it takes the text's place")
+	flags.StringVar(&f.journal, "journal", "", "judge the history in `FILE` (- is stdin) instead of running a client")
+	flags.StringVar(&f.journalDir, "journal-dir", "", "keep each scenario's history in `DIR` as JSON Lines")
+	flags.Var(&f.upstream, "upstream", "answer undisturbed requests from here, through a proxy (default: a stub that says 200)")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict line only, and no progress")
+	completeNames(cmd)
+	return cmd
+}
+
+// commandGiven checks that there is a client to run and that it can be found.
+func commandGiven(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return errors.New("verify: no client to judge; put its command after --, as in retrygate verify -- curl '{{url}}'")
+	case cmd.ArgsLenAtDash() != 0:
+		return fmt.Errorf("verify: put -- before the client's command: retrygate verify [flags] -- %s", report.Quote(args))
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return fmt.Errorf("verify: the client's command %s: %w", args[0], lookupError(err))
+	}
+	return nil
+}
+
+// lookupError takes off what names the command again.
+func lookupError(err error) error {
+	var lookup *exec.Error
+	var path *os.PathError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("not found; is it installed, and is its name right?")
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &lookup):
+		return lookup.Err
+	default:
+		return err
+	}
+}
+
+func (w *world) verify(f verifyFlags, argv []string) error {
+	request := contract.Request{
+		Client: driver.Command(argv...), Clients: int(f.clients), Seed: uint64(f.seed), Limit: time.Duration(f.timeout),
+		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
+		JUnit: f.reports.junit(), Journals: f.journalDir,
+	}
+	var contractErr, scenarioErr, dirErr error
+	request.Contract, contractErr = loadContract(f.contract)
+	request.Scenarios, scenarioErr = loadScenarios(f.scenarios)
+	for i := range request.Scenarios {
+		if f.timeout > 0 { // what is said here goes over what a scenario says
+			request.Scenarios[i].Limit = time.Duration(f.timeout)
+		}
+	}
+	if f.journalDir != "" {
+		dirErr = os.MkdirAll(f.journalDir, 0o755)
+	}
+	if err := errors.Join(contractErr, scenarioErr, dirErr); err != nil {
+		return err
+	}
+	if err := f.reports.open(); err != nil {
+		return err
+	}
+	defer f.reports.close()
+
+	board := newBoard(w, request.Scenarios, request.Clients, f.quiet)
+	request.Progress = board.event
+	result, err := contract.Verify(w.ctx, request)
+	board.close()
+	if err == nil {
+		err = w.ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return w.conclude(f, result)
+}
+
+// conclude writes the reports and turns the verdict into the exit code.
+func (w *world) conclude(f verifyFlags, r report.Report) error {
+	r.Version, r.FailOn = version(), f.failOn.Level
+	r.Conclude()
+	if err := f.reports.write(w, r, f.quiet); err != nil {
+		return err
+	}
+	if r.Exit == report.ExitKept {
+		return nil
+	}
+	return exitCode(r.Exit)
+}
