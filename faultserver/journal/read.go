@@ -21,7 +21,7 @@ var ErrTruncated = errors.New("the end of the journal is missing")
 // order and other versions of the format are refused. Where only the end is missing, as after a crash, the error is
 // ErrTruncated and the history holds the entries before it.
 func Read(r io.Reader) (History, error) {
-	p := parser{in: bufio.NewReaderSize(r, maxLine)}
+	p := newParser(r)
 	err := p.header()
 	for err == nil {
 		err = p.entry()
@@ -41,8 +41,17 @@ func Read(r io.Reader) (History, error) {
 type parser struct {
 	in      *bufio.Reader
 	line    int
-	want    *uint64 // entries that the header announces
+	feed    bytes.Reader  // gives the decoder one line at a time
+	decoder *json.Decoder // one for all lines: making one costs more than reading a line
+	want    *uint64       // entries that the header announces
 	history History
+}
+
+func newParser(r io.Reader) *parser {
+	p := &parser{in: bufio.NewReaderSize(r, maxLine)}
+	p.decoder = json.NewDecoder(&p.feed)
+	p.decoder.DisallowUnknownFields()
+	return p
 }
 
 // next returns the next line that is not blank. last says that no newline ended it.
@@ -83,7 +92,7 @@ func (p *parser) header() error {
 		return fmt.Errorf("version %d of the format; this program reads version %d", *probe.Journal, version)
 	}
 	var h header
-	if err := decode(text, last, &h); err != nil {
+	if err := p.decode(text, last, &h); err != nil {
 		return err
 	}
 	if h.Until < 0 {
@@ -100,7 +109,7 @@ func (p *parser) entry() error {
 		return err
 	}
 	var l line
-	if err := decode(text, last, &l); err != nil {
+	if err := p.decode(text, last, &l); err != nil {
 		return err
 	}
 	e, err := l.entry()
@@ -153,12 +162,12 @@ func (p *parser) complete() error {
 }
 
 // decode reads one line strictly. The last line of a file is taken for cut off when it is not JSON.
-func decode(text []byte, last bool, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err == nil && d.InputOffset() < int64(len(text)) {
-		return fmt.Errorf("more after the end of the object, at column %d", d.InputOffset()+1)
+func (p *parser) decode(text []byte, last bool, into any) error {
+	p.feed.Reset(text)
+	before := p.decoder.InputOffset()
+	err := p.decoder.Decode(into)
+	if end := p.decoder.InputOffset() - before; err == nil && end < int64(len(text)) {
+		return fmt.Errorf("more after the end of the object, at column %d", end+1)
 	}
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -170,7 +179,9 @@ func decode(text []byte, last bool, into any) error {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("not a whole JSON object: it ends too early")
 	case errors.As(err, &syntax):
-		return fmt.Errorf("not JSON at column %d: %w", syntax.Offset, err)
+		return fmt.Errorf("not JSON at column %d: %w", syntax.Offset-before, err)
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("a %s is no entry; want a JSON object", kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Errorf("%s: a %s does not fit; want %s", kind.Field, kind.Value, kind.Type)
 	default:
