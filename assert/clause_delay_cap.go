@@ -72,7 +72,7 @@ func (p DelayCap) Check(calls []Call) Result {
 		switch {
 		case worst >= 0:
 			from, to := endOf(&c.Attempts[worst]), c.Attempts[worst+1].At
-			t.late(c, from, to, float64(to-from), func() (string, []journal.Entry) {
+			t.late(c, lateness{from, to, to - from - limit, 1}, float64(to-from), func() (string, []journal.Entry) {
 				return p.text(c, worst), c.Attempts[worst : worst+2]
 			})
 		case seen:

@@ -87,11 +87,12 @@ func (p JitterPresent) Check(calls []Call) Result {
 	case hiddenChance(waits, 0) >= rare:
 		r.Detail = fmt.Sprintf("%s, but jitter of 10 %% on waits so short would not stand out from the %s that a machine may add; %s would tell",
 			alike(waits), span(noiseFloor), enough(waits))
+	case !calls[0].Run.Noise.Known():
+		r.Detail = alike(waits) + "; but " + noCanary
+	case hiddenChance(steady(waits, calls[0].Run.Noise), 0) >= rare:
+		r.Detail = fmt.Sprintf("%s; but the canary was late by up to %s, and a machine that stalls so long draws waits together",
+			alike(waits), span(calls[0].Run.Noise.Max(0, maxTime)))
 	default:
-		if why := noisy(calls[0].Run.Noise, 0, maxTime); why != "" {
-			r.Detail = alike(waits) + "; but " + why
-			return r
-		}
 		r.Verdict = Fail
 		r.Detail = fmt.Sprintf("%d calls waited alike, %s: clients that fail together come back together; the contract wants waits to differ",
 			len(first.list), alike(waits))
@@ -103,6 +104,19 @@ func (p JitterPresent) Check(calls []Call) Result {
 // resolution is the width up to which waits count as alike. It is not widened on a slow machine: that only draws waits
 // apart.
 func resolution(s infer.Spread) time.Duration { return max(noiseFloor, s.Median/100) }
+
+// steady leaves out the waits that a stall of the machine could have drawn together: all that end during one arrive when
+// it is over. It takes stalls of half the narrowest jitter's width for that.
+func steady(waits []retryWaits, n Noise) []retryWaits {
+	return slices.DeleteFunc(slices.Clone(waits), func(w retryWaits) bool {
+		from, to := maxTime, time.Duration(0)
+		for _, l := range w.list {
+			at := l.call.Attempts[attemptBefore(l.call, l.at)+1].At
+			from, to = min(from, at), max(to, at)
+		}
+		return 2*n.Max(from, to) > time.Duration(leastJitter*float64(w.spread.Median))
+	})
+}
 
 // hiddenChance is how likely waits with the narrowest jitter that counts would all look alike, in n calls, or in as many as
 // there are for 0.

@@ -19,7 +19,8 @@ func TestJitterPresent(t *testing.T) {
 			h.Retries(0, 503, mine...)
 		})
 	}
-	starved := assert.Noise{Slices: []assert.Slice{{P99: 400 * ms}}}
+	starved := assert.Noise{Slices: []assert.Slice{{P99: 400 * ms, Max: 5 * s}}}
+	loaded := assert.Noise{Slices: []assert.Slice{{P99: 200 * ms, Max: 300 * ms}}}
 	check(t, assert.JitterPresent{}, []row{
 		{name: "1, 2, 4 s to the millisecond", history: alike(10, s, 2*s, 4*s),
 			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
@@ -44,7 +45,9 @@ func TestJitterPresent(t *testing.T) {
 		{name: "too short to tell", history: alike(10, 100*ms, 100*ms, 100*ms),
 			want: assert.Inconclusive, detail: "1.8 ms apart around 101 ms, 1.8 ms around 101 ms, 1.8 ms around 101 ms, but jitter of 10 % on waits so short would not stand out from the 25 ms that a machine may add; longer waits would tell"},
 		{name: "a starved machine", history: alike(20, 10*s, 20*s, 40*s), run: &assert.Run{Ended: true, Noise: starved},
-			want: assert.Inconclusive, detail: "4 ms apart around 10.0 s, 4 ms around 20.0 s, 4 ms around 40.0 s; but the canary was late by 400 ms, so the machine itself may have been"},
+			want: assert.Inconclusive, detail: "4 ms apart around 10.0 s, 4 ms around 20.0 s, 4 ms around 40.0 s; but the canary was late by up to 5 s, and a machine that stalls so long draws waits together"},
+		{name: "a loaded machine draws no waits of seconds together", history: alike(20, s, 2*s, 4*s), run: &assert.Run{Ended: true, Noise: loaded},
+			want: assert.Fail, detail: "20 calls waited alike, 4 ms apart around 1.00 s, 4 ms around 2.00 s, 4 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 21, 17, 37}},
 		{name: "no canary", history: alike(10, s, 2*s, 4*s), run: &assert.Run{Ended: true},
 			want: assert.Inconclusive, detail: "1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s; but no canary ran, so the machine itself may have been late"},
 		{name: "at once", history: alike(10, 0, 0, 0),

@@ -66,7 +66,7 @@ func (p RetryCap) Check(calls []Call) Result {
 				text := fmt.Sprintf("%s sent %d attempts of one call; the contract allows %d", named(c.Client), n, limit)
 				return text, c.Attempts[:limit+1]
 			})
-		case last.Open || table.after(last) == Backoff:
+		case last.Open && n > 1 || table.after(last) == Backoff: // a first attempt that is still open has not failed
 			most = max(most, n)
 			t.keep(ends.over(c))
 		}

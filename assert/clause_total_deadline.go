@@ -66,7 +66,8 @@ func (p TotalDeadline) Check(calls []Call) Result {
 		lasted := until - began
 		switch {
 		case lasted > p.Within+Late(p.Within, c.Run.Noise.P99(began, until)):
-			t.late(c, began, until, float64(lasted), func() (string, []journal.Entry) { return p.text(c, lasted), firstAndLast(c) })
+			by := lateness{began, until, lasted - p.Within, 2 * len(c.Attempts)} // each attempt and each wait
+			t.late(c, by, float64(lasted), func() (string, []journal.Entry) { return p.text(c, lasted), firstAndLast(c) })
 		case p.tested(c):
 			longest = max(longest, lasted)
 			t.keep(!last.Open && !failed(last) || ends.over(c))

@@ -37,9 +37,15 @@ func (t *tally) breach(c *Call, badness float64, say func() (string, []journal.E
 	t.broken++
 }
 
+// lateness is a promise of "not later than" that was broken by excess. The machine had so many chances to be late.
+type lateness struct {
+	from, to, excess time.Duration
+	chances          int
+}
+
 // late counts a call that broke a promise that a slow machine can break too.
-func (t *tally) late(c *Call, from, to time.Duration, badness float64, say func() (string, []journal.Entry)) {
-	why := noisy(c.Run.Noise, from, to)
+func (t *tally) late(c *Call, by lateness, badness float64, say func() (string, []journal.Entry)) {
+	why := by.excuse(c.Run.Noise)
 	if why == "" {
 		t.breach(c, badness, say)
 		return
@@ -51,17 +57,19 @@ func (t *tally) late(c *Call, from, to time.Duration, badness float64, say func(
 	t.doubtful++
 }
 
-// noisy says why nothing can be concluded from what came late between two instants; "" if it can.
-func noisy(n Noise, from, to time.Duration) string {
-	switch p99 := n.P99(from, to); {
-	case !n.Known():
-		return "no canary ran, so the machine itself may have been late"
-	case p99 > starved:
-		return "the canary was late by " + span(p99) + ", so the machine itself may have been"
-	default:
-		return ""
+// excuse says why the machine may be to blame; "" if it cannot be: had it stalled each time as long as the canary's longest
+// stall, twice over, it would not explain the excess.
+func (l lateness) excuse(n Noise) string {
+	if !n.Known() {
+		return noCanary
 	}
+	if stall := n.Max(l.from, l.to); l.excess <= 2*time.Duration(l.chances)*stall {
+		return "the canary was late by up to " + span(stall) + ", so the machine itself may have been"
+	}
+	return ""
 }
+
+const noCanary = "no canary ran, so the machine itself may have been late"
 
 // keep counts a call that kept the clause, or one that could still break it.
 func (t *tally) keep(over bool) {

@@ -7,7 +7,6 @@ import "time"
 const (
 	lateFloor  = 250 * time.Millisecond // least allowance for what comes late
 	noiseFloor = 25 * time.Millisecond  // least time that two clients' waits must differ by to count as different
-	starved    = 250 * time.Millisecond // a slice whose p99 is above this says nothing about two-sided clauses
 )
 
 // Early is how much sooner than promised something may seem to come: clocks differ by 2 ms and 1 %. A slow machine only
@@ -22,11 +21,20 @@ func (n Noise) Known() bool { return len(n.Slices) > 0 }
 
 // P99 is the worst p99 lateness among the slices that touch the time from one instant to another; 0 without a canary.
 func (n Noise) P99(from, to time.Duration) time.Duration {
+	return n.worst(from, to, func(s Slice) time.Duration { return s.P99 })
+}
+
+// Max is the longest lateness of all in the slices that touch the time from one instant to another: the longest stall.
+func (n Noise) Max(from, to time.Duration) time.Duration {
+	return n.worst(from, to, func(s Slice) time.Duration { return max(s.Max, s.P99) })
+}
+
+func (n Noise) worst(from, to time.Duration, late func(Slice) time.Duration) time.Duration {
 	var worst time.Duration
 	for i, s := range n.Slices {
 		ends := i+1 == len(n.Slices) || n.Slices[i+1].From > from
 		if s.From <= to && ends {
-			worst = max(worst, s.P99)
+			worst = max(worst, late(s))
 		}
 	}
 	return worst

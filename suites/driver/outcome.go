@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -54,11 +55,45 @@ func (e End) message() string {
 	if e.Stopped == "" && !e.Silent && !e.Exit.Alive {
 		return ""
 	}
-	text := e.Client + " " + e.String()
+	text := e.String()
 	if e.Silent || e.Exit.Alive {
 		text += "; " + printed(e.Output)
 	}
-	return text
+	return e.Client + " " + text
+}
+
+// digits are what differs between the messages of clients that ended alike.
+var digits = regexp.MustCompile(`[0-9.]+`)
+
+// messages tells what is out of the ordinary, once for all clients that ended alike.
+func messages(ends []End) []string {
+	var notes []string
+	first, others := map[string]End{}, map[string]int{}
+	var kinds []string
+	for _, e := range ends {
+		if e.Message == "" {
+			continue
+		}
+		kind := digits.ReplaceAllString(e.Message, "")
+		if _, ok := first[kind]; ok {
+			others[kind]++
+			continue
+		}
+		first[kind] = e
+		kinds = append(kinds, kind)
+	}
+	for _, kind := range kinds {
+		e := first[kind]
+		switch n := others[kind]; n {
+		case 0:
+			notes = append(notes, e.Message)
+		case 1:
+			notes = append(notes, e.Client+" (and another) "+strings.TrimPrefix(e.Message, e.Client+" "))
+		default:
+			notes = append(notes, fmt.Sprintf("%s (and %d others) %s", e.Client, n, strings.TrimPrefix(e.Message, e.Client+" ")))
+		}
+	}
+	return notes
 }
 
 // reopen takes back what the harness did to the exchanges of clients that it stopped.
@@ -79,12 +114,7 @@ func (o *Outcome) reopen() {
 
 // notes collects what a reader of the verdict should know.
 func (o *Outcome) notes(serverLog string) []string {
-	var notes []string
-	for _, e := range o.Ends {
-		if e.Message != "" {
-			notes = append(notes, e.Message)
-		}
-	}
+	notes := messages(o.Ends)
 	if o.History.Lost > 0 {
 		notes = append(notes, fmt.Sprintf("the journal lost its %d oldest entries to stay within memory", o.History.Lost))
 	}
