@@ -21,14 +21,16 @@ build: ## build bin/retrygate
 
 demo: build ## judge the curl (or wget, or python3) of this machine; takes under 2 minutes
 	@url='{{url}}/driver/status'; \
-	if command -v curl >/dev/null; then set -- curl -sS --retry 3 "$$url"; \
-	elif command -v wget >/dev/null; then set -- wget -q -O - --tries 4 "$$url"; \
-	elif command -v python3 >/dev/null; then set -- python3 -c "import sys, urllib.request as u; u.urlopen(sys.argv[1])" "$$url"; \
+	if command -v curl >/dev/null; then set -- curl -sS --retry 3; \
+	elif command -v wget >/dev/null; then set -- wget -q -O - --tries 4; \
+	elif command -v python3 >/dev/null; then set -- python3 -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1])'; \
 	else echo "demo: none of curl, wget and python3 is installed; name a client of yours: bin/retrygate verify -- COMMAND"; exit 1; fi; \
-	echo "\$$ retrygate verify -- $$*"; echo; \
-	code=0; bin/retrygate verify -- "$$@" || code=$$?; echo; \
+	echo "demo: does $$1 keep the strict retry contract? Twelve scenarios, about a minute."; echo; \
+	code=0; bin/retrygate verify -- "$$@" "$$url" || code=$$?; echo; \
 	case $$code in \
-	0|1|3) echo "demo: retrygate exited $$code, as it would in your build; the demo itself has done its work.";; \
+	0) echo "demo: $$1 keeps the contract (exit 0, as it would in your build)";; \
+	1) echo "demo: $$1 breaks the contract, and says so with exit 1, which would stop your build; the demo itself is well";; \
+	3) echo "demo: something could not be decided on this machine (exit 3); the demo itself is well";; \
 	*) exit $$code;; esac
 
 test: ## vet and test everything

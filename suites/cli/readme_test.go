@@ -110,14 +110,15 @@ func examples(t *testing.T) (all []example) {
 
 // TestREADMEExamples runs what the README shows: files are written, shell lines run, Go code compiled.
 func TestREADMEExamples(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
 	dir := t.TempDir()
 	for _, x := range examples(t) {
 		t.Run(fmt.Sprintf("line %d", x.line), func(t *testing.T) {
 			switch x.verb {
 			case "file":
-				if err := os.WriteFile(filepath.Join(dir, x.argument), []byte(x.code), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				write(t, filepath.Join(dir, x.argument), x.code)
 			case "exit":
 				shell(t, dir, x)
 			case "go":
@@ -128,6 +129,19 @@ func TestREADMEExamples(t *testing.T) {
 				t.Errorf("unknown marker %q", x.verb)
 			}
 		})
+	}
+}
+
+// write makes a file that later examples use. The plan is read here, since no example ends that serves it.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Base(file) == "plan.yaml" {
+		if _, _, err := (serveFlags{plan: file}).loadPlan(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -142,14 +156,25 @@ func commands(code string) (lines []string) {
 	return lines
 }
 
+// shell runs the commands and wants the exit code of each, and the output that is shown, but for lines with numbers: those
+// are different every time.
 func shell(t *testing.T, dir string, x example) {
 	t.Helper()
+	var printed strings.Builder
 	for _, line := range commands(x.code) {
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
 		if code := exitText(err); code != x.argument {
-			t.Errorf("%s\nexit code %s, want %s\n%s", line, code, x.argument, out)
+			t.Errorf("%s\nexit code %s, want %s\n%s%s", line, code, x.argument, out, stderr.String())
+		}
+		printed.Write(out)
+	}
+	for line := range strings.Lines(x.code) {
+		if !strings.HasPrefix(line, "$ ") && !strings.ContainsAny(line, "0123456789") && !strings.Contains(printed.String(), line) {
+			t.Errorf("the README shows %q, but it was not printed:\n%s", line, printed.String())
 		}
 	}
 }
