@@ -11,9 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/retrygate/retrygate/faultserver"
 	"github.com/retrygate/retrygate/faultserver/fault"
-	"go.uber.org/goleak"
 )
 
 var hang = fault.Of("hang", faultFunc(func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }))

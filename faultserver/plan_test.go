@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/retrygate/retrygate/faultserver"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/schedule"

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
+
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )

@@ -11,8 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/retrygate/retrygate/faultserver/memnet"
 	"golang.org/x/net/nettest"
+
+	"github.com/retrygate/retrygate/faultserver/memnet"
 )
 
 // ends returns the two ends of a new connection.

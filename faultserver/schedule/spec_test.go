@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/retrygate/retrygate/faultserver/schedule"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
