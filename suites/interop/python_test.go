@@ -1,0 +1,90 @@
+package interop
+
+import (
+	"context"
+	"flag"
+	"os/exec"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/contract"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// runs repeats the busy machine: go test ./suites/interop -run Busy -runs 20.
+var runs = flag.Int("runs", 1, "how often a polite client is judged on a busy machine")
+
+func python(t *testing.T, script string) driver.Client {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	return driver.Command("python3", "python/"+script)
+}
+
+// A polite client is never failed, however busy the machine is: at worst something stays undecided.
+func TestBusyMachineRaisesNoFalseAlarm(t *testing.T) {
+	client := python(t, "polite.py")
+	stop := busy()
+	defer stop()
+	var undecided int
+	for range *runs {
+		r, err := contract.Examine(context.Background(), contract.Request{Client: client, Seed: 1, FailOn: assert.Advisory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range r.Results {
+			switch x.Verdict {
+			case assert.Fail:
+				t.Errorf("false alarm: %s in %s: %s", x.Clause, x.Scenario, x.Detail)
+			case assert.Inconclusive:
+				undecided++
+				t.Logf("undecided: %s in %s: %s", x.Clause, x.Scenario, x.Detail)
+			}
+		}
+		for _, e := range r.Errors {
+			t.Errorf("not judged: %s", e)
+		}
+	}
+	t.Logf("%d runs, %d verdicts undecided", *runs, undecided)
+}
+
+// busy keeps every core at work until stop.
+func busy() (stop func()) {
+	done := make(chan struct{})
+	var all sync.WaitGroup
+	for range runtime.NumCPU() {
+		all.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	return func() { close(done); all.Wait() }
+}
+
+// A loop without a delay is caught, and ended, within 5 s of its start.
+func TestStormIsStopped(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Get("sustained-400")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := driver.Run(context.Background(), s, python(t, "loops_on_400.py"), driver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range out.Ends {
+		if end.Stopped == "" || end.Took > 5*time.Second || end.Requests > 10*driver.DefaultStormLimit {
+			t.Errorf("%s: %q after %v and %d requests", end.Client, end.Stopped, end.Took, end.Requests)
+		}
+	}
+}
