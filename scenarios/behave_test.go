@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -43,7 +44,7 @@ func stubborn(t *testing.T, s scenarios.Scenario, clients, n int, wait time.Dura
 			if err != nil {
 				t.Fatal(err)
 			}
-			go server.Serve(l, addr)
+			go func() { _ = server.Serve(l, addr) }()
 			for range n {
 				if resp, err := client.Post("http://"+addr+"/driver/status", "", strings.NewReader("{}")); err == nil {
 					_, _ = io.Copy(io.Discard, resp.Body)
@@ -60,7 +61,7 @@ func stubborn(t *testing.T, s scenarios.Scenario, clients, n int, wait time.Dura
 
 // seen writes down what one exchange was: its status, or its fault where it was cut, with Retry-After and how long it took.
 func seen(e journal.Entry) string {
-	what := fmt.Sprint(e.Status)
+	what := strconv.Itoa(e.Status)
 	if e.Cut || e.Gone > 0 {
 		what = e.Fault
 	}

@@ -62,7 +62,7 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestLoadTellsEverythingAtOnce(t *testing.T) {
 	_, err := scenarios.Load("x.yaml", []byte(`name: x
-sumary: It breaks.
+summry: It breaks.
 judges: [retry-cap]
 limit: 10
 rules:
@@ -74,7 +74,7 @@ rules:
 `))
 	want := []string{
 		"x.yaml:1:1: summary: say in one line what happens, as in summary: Two minutes of 503, then healthy.",
-		`x.yaml:2:1: unknown field "sumary"; did you mean summary?`,
+		`x.yaml:2:1: unknown field "summry"; did you mean summary?`,
 		"x.yaml:4:8: 10 has no unit; write 10s or 10ms",
 		"x.yaml:7:28: code: 600 is out of range; want 200 to 599",
 		`x.yaml:9:13: `,

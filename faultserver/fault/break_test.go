@@ -143,13 +143,15 @@ func TestTruncateOnTheWire(t *testing.T) {
 		"empty body":             {fault.Truncate{}, healthy(""), getText, "Content-Length: 1", ""},
 		"one byte":               {fault.Truncate{}, healthy("x"), getText, "Content-Length: 1", ""},
 		"silent handler":         {fault.Truncate{}, func(http.ResponseWriter, *http.Request) {}, getText, "200 OK", ""},
-		"error status":           {fault.Truncate{}, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "012345678", 503) }, getText, "503 ", "01234"},
-		"large, unsized":         {fault.Truncate{Bytes: new(4)}, healthy(strings.Repeat("x", 1<<17)), getText, "chunked", "4\r\nxxxx\r\n"},
-		"chunked":                {fault.Truncate{}, chunked, getText, "chunked", "5\r\n01234\r\n"},
-		"chunked, bytes":         {fault.Truncate{Bytes: new(12)}, chunked, getText, "chunked", "a\r\n0123456789\r\n2\r\nab\r\n"},
-		"chunked, all bytes":     {fault.Truncate{Bytes: new(20)}, chunked, getText, "chunked", "a\r\n0123456789\r\na\r\nabcdefghij\r\n"},
-		"chunked, HTTP/1.0":      {fault.Truncate{}, chunked, get10, "Content-Length: 6", "01234"},
-		"sized, HTTP/1.0":        {fault.Truncate{}, healthy(whole), get10, "Content-Length: 10", "01234"},
+		"error status": {fault.Truncate{}, func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "012345678", http.StatusServiceUnavailable)
+		}, getText, "503 ", "01234"},
+		"large, unsized":     {fault.Truncate{Bytes: new(4)}, healthy(strings.Repeat("x", 1<<17)), getText, "chunked", "4\r\nxxxx\r\n"},
+		"chunked":            {fault.Truncate{}, chunked, getText, "chunked", "5\r\n01234\r\n"},
+		"chunked, bytes":     {fault.Truncate{Bytes: new(12)}, chunked, getText, "chunked", "a\r\n0123456789\r\n2\r\nab\r\n"},
+		"chunked, all bytes": {fault.Truncate{Bytes: new(20)}, chunked, getText, "chunked", "a\r\n0123456789\r\na\r\nabcdefghij\r\n"},
+		"chunked, HTTP/1.0":  {fault.Truncate{}, chunked, get10, "Content-Length: 6", "01234"},
+		"sized, HTTP/1.0":    {fault.Truncate{}, healthy(whole), get10, "Content-Length: 10", "01234"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, o := plain(t, &c.truncate, c.backend)

@@ -69,8 +69,8 @@ func (c *cutter) Write(p []byte) (int, error) {
 	return c.pass(p)
 }
 
-// FlushError makes an answer of unknown length a chunked one that ends here. It may be called from another goroutine's
-// timer only after the head, so it never aborts by itself.
+// FlushError sends an answer of unknown length in chunks from here on. It never aborts by itself: a proxy may flush from
+// another goroutine.
 func (c *cutter) FlushError() error {
 	switch {
 	case c.sent:

@@ -2,6 +2,7 @@ package fault_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,7 +47,7 @@ func TestDripSendsPieces(t *testing.T) {
 						fmt.Fprintf(&got, "%v %s, ", time.Since(start), buffer[:n])
 					}
 				}
-				if got.String() != c.want || err != io.EOF || o.cut.Load() != 0 {
+				if got.String() != c.want || !errors.Is(err, io.EOF) || o.cut.Load() != 0 {
 					t.Errorf("got %sand then %v; want %s", got.String(), err, c.want)
 				}
 			})
@@ -58,7 +59,7 @@ func TestDripEndsWhenTheClientLeaves(t *testing.T) {
 	virtual(t, &fault.Drip{Every: time.Minute}, healthy("abc"), func(t *testing.T, client *http.Client, o *outcome) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		r, _ := http.NewRequestWithContext(ctx, "GET", "http://t/", nil)
+		r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://t/", nil)
 		if got := describe(client.Do(r)); !strings.Contains(got, "200, then error: context deadline exceeded") {
 			t.Error(got)
 		}

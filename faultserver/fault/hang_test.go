@@ -16,7 +16,7 @@ func TestHangLastsUntilTheClientLeaves(t *testing.T) {
 	virtual(t, &fault.Hang{}, healthy("hi"), func(t *testing.T, client *http.Client, o *outcome) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		r, _ := http.NewRequestWithContext(ctx, "POST", "http://t/", strings.NewReader("hello"))
+		r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "http://t/", strings.NewReader("hello"))
 		if _, err := client.Do(r); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}

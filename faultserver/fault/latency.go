@@ -70,7 +70,9 @@ func (l *Latency) Inject(w http.ResponseWriter, r *http.Request, next http.Handl
 	}
 	late := &late{ResponseWriter: w, r: r, delay: d}
 	next.ServeHTTP(late, r)
-	late.hold() // the head of an answer without a body is sent when the handler returns
+	if late.hold() != nil { // also where the handler wrote nothing: its 200 is sent when it returns
+		abort()
+	}
 }
 
 // delay draws how long this exchange is delayed.
@@ -111,47 +113,54 @@ func (l *Latency) Validate(n strict.Node) {
 	}
 }
 
-// late holds the first byte of an answer back.
+// late holds the first byte of an answer back. It never aborts by itself: a proxy may flush from another goroutine.
 type late struct {
 	http.ResponseWriter
 	r     *http.Request
 	delay time.Duration
 	held  bool
+	gone  error // the client left meanwhile: there is nobody to answer
 }
 
-// hold waits once. When the client leaves meanwhile there is nobody to answer.
-func (l *late) hold() {
-	if l.held {
-		return
+// hold waits once.
+func (l *late) hold() error {
+	if !l.held {
+		l.held = true
+		if !wait(l.r.Context(), l.delay) {
+			l.gone = l.r.Context().Err()
+		}
 	}
-	l.held = true
-	if !wait(l.r.Context(), l.delay) {
-		abort()
-	}
+	return l.gone
 }
 
 // Unwrap gives http.ResponseController the way to what late does not do itself.
 func (l *late) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 func (l *late) WriteHeader(code int) {
-	if code >= 200 {
-		l.hold()
+	if code >= 200 && l.hold() != nil {
+		return
 	}
 	l.ResponseWriter.WriteHeader(code)
 }
 
 func (l *late) Write(p []byte) (int, error) {
-	l.hold()
+	if err := l.hold(); err != nil {
+		return 0, err
+	}
 	return l.ResponseWriter.Write(p)
 }
 
 func (l *late) FlushError() error {
-	l.hold()
+	if err := l.hold(); err != nil {
+		return err
+	}
 	return http.NewResponseController(l.ResponseWriter).Flush()
 }
 
 // Hijack waits too: a connection that is to break after a delay must not break before.
 func (l *late) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	l.hold()
+	if err := l.hold(); err != nil {
+		return nil, nil, err
+	}
 	return http.NewResponseController(l.ResponseWriter).Hijack()
 }

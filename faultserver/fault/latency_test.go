@@ -69,9 +69,12 @@ func TestLatencyAfterHoldsWhateverComes(t *testing.T) {
 	for name, backend := range map[string]http.HandlerFunc{
 		"body":         healthy("hi"),
 		"silence":      func(http.ResponseWriter, *http.Request) {},
-		"head alone":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) },
+		"head alone":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
 		"flushed head": func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() },
-		"early hints":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(103); w.WriteHeader(200) },
+		"early hints": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusOK)
+		},
 		"reset": func(w http.ResponseWriter, r *http.Request) {
 			(&fault.Reset{}).Inject(w, r, nil)
 		},
@@ -88,13 +91,39 @@ func TestLatencyAfterHoldsWhateverComes(t *testing.T) {
 	}
 }
 
+// TestLatencyAfterSurvivesFlushesFromElsewhere flushes as httputil.ReverseProxy's timer does, after the client has left: a
+// panic there would end the process.
+func TestLatencyAfterSurvivesFlushesFromElsewhere(t *testing.T) {
+	flushed := make(chan error, 1)
+	backend := func(w http.ResponseWriter, _ *http.Request) {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			flushed <- http.NewResponseController(w).Flush()
+		}()
+		<-done
+	}
+	s, o := plain(t, &fault.Latency{Fixed: time.Minute, At: fault.After}, backend)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+	got := describe(s.Client().Do(r))
+	if err := <-flushed; !errors.Is(err, context.Canceled) {
+		t.Errorf("the flush says %v, the client %s", err, got)
+	}
+	s.Close()
+	if o.cut.Load() != 1 {
+		t.Error("the exchange does not count as cut")
+	}
+}
+
 func TestLatencyEndsWhenTheClientLeaves(t *testing.T) {
 	for name, at := range map[string]fault.Moment{"before": fault.Before, "after": fault.After} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, &fault.Latency{Fixed: time.Hour, At: at}, healthy("hi"), func(t *testing.T, client *http.Client, o *outcome) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				r, _ := http.NewRequestWithContext(ctx, "GET", "http://t/", nil)
+				r, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://t/", nil)
 				if _, err := client.Do(r); !errors.Is(err, context.DeadlineExceeded) {
 					t.Fatal(err)
 				}

@@ -58,7 +58,7 @@ func TestStatusOnTheWire(t *testing.T) {
 func TestStatusDefaultBodyIsJSON(t *testing.T) {
 	for code := 400; code < 600; code++ {
 		w := &answer{header: http.Header{}}
-		(&fault.Status{Code: code}).Inject(w, &http.Request{Method: "GET"}, nil)
+		(&fault.Status{Code: code}).Inject(w, &http.Request{Method: http.MethodGet}, nil)
 		var p struct{ Status int }
 		if err := json.Unmarshal(w.body, &p); err != nil || p.Status != code || w.header.Get("Content-Length") != strconv.Itoa(len(w.body)) {
 			t.Errorf("%d: %s: %v", code, w.body, err)
@@ -91,7 +91,7 @@ func virtual(t *testing.T, f fault.Fault, backend http.HandlerFunc, look func(t 
 		}
 		o := new(outcome)
 		s := &http.Server{Handler: observed(f, backend, o), ErrorLog: quiet}
-		go s.Serve(l)
+		go func() { _ = s.Serve(l) }()
 		transport := &http.Transport{DialContext: network.DialContext}
 		look(t, &http.Client{Transport: transport}, o)
 		transport.CloseIdleConnections()

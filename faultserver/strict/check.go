@@ -5,25 +5,28 @@ import (
 	"fmt"
 )
 
-// AtLeast fails at the field when v < least. It is for Validate: n is the struct's node.
+// AtLeast fails at the field when v < least, as all of these do for NaN. It is for Validate: n is the struct's node.
 func AtLeast[T cmp.Ordered](n Node, field string, v, least T) {
-	if !(v >= least) {
-		n.At(field).Fail("%s: %v is too small; want at least %v", field, v, least)
+	if v >= least {
+		return
 	}
+	n.At(field).Fail("%s: %v is too small; want at least %v", field, v, least)
 }
 
 // Above fails at the field when v <= bound.
 func Above[T cmp.Ordered](n Node, field string, v, bound T) {
-	if !(v > bound) {
-		n.At(field).Fail("%s: %v is too small; want more than %v", field, v, bound)
+	if v > bound {
+		return
 	}
+	n.At(field).Fail("%s: %v is too small; want more than %v", field, v, bound)
 }
 
 // Between fails at the field when v < least or v > most.
 func Between[T cmp.Ordered](n Node, field string, v, least, most T) {
-	if !(v >= least && v <= most) {
-		n.At(field).Fail("%s: %v is out of range; want %v to %v", field, v, least, most)
+	if v >= least && v <= most {
+		return
 	}
+	n.At(field).Fail("%s: %v is out of range; want %v to %v", field, v, least, most)
 }
 
 // ExactlyOne fails unless exactly one of the fields stands in the file, and returns the one that does. It stays silent

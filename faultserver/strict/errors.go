@@ -29,6 +29,8 @@ type Error struct {
 func (e Error) Error() string { return Pos{e.File, e.Line, e.Column}.String() + ": " + e.Msg }
 
 // Errors is everything that is wrong with one file, in the order of the file.
+//
+//nolint:errname // a list, met as strict.Errors
 type Errors struct{ All []Error }
 
 // Error gives one line for each mistake.

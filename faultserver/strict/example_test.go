@@ -12,9 +12,9 @@ func Example() {
 		Attempts int
 		Within   time.Duration
 	}
-	err := strict.Decode("contract.yaml", []byte("attemps: 4\nwithin: 30\n"), &c)
+	err := strict.Decode("contract.yaml", []byte("atempts: 4\nwithin: 30\n"), &c)
 	fmt.Println(err)
 	// Output:
-	// contract.yaml:1:1: unknown field "attemps"; did you mean attempts?
+	// contract.yaml:1:1: unknown field "atempts"; did you mean attempts?
 	// contract.yaml:2:9: 30 has no unit; write 30s or 30ms
 }
