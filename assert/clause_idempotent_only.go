@@ -53,14 +53,14 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 			continue
 		}
 		resent += len(c.Resent)
-		at, repeats, met := p.twice(c)
+		at, repeats, met, kept := p.twice(c)
 		switch {
 		case repeats > 0:
 			t.breach(c, float64(repeats), func() (string, []journal.Entry) {
 				return unsafeText(c, at, repeats), c.Attempts[at : at+2]
 			})
 		case met:
-			t.keep(ends.over(c))
+			t.keep(kept || ends.over(c))
 		}
 	}
 	kept := "no write that may have been carried out was sent again without a key"
@@ -73,8 +73,8 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 }
 
 // twice finds the first unsafe repeat and counts them all. met reports whether a write may have been carried out although
-// it failed.
-func (p IdempotentOnly) twice(c *Call) (at, repeats int, met bool) {
+// it failed, kept whether such a one was repeated under a key.
+func (p IdempotentOnly) twice(c *Call) (at, repeats int, met, kept bool) {
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
 		last := i+1 == len(c.Attempts)
@@ -84,6 +84,7 @@ func (p IdempotentOnly) twice(c *Call) (at, repeats int, met bool) {
 		}
 		met = true
 		if last || mayRepeat(e, p.SafeRoutes) {
+			kept = kept || !last
 			continue
 		}
 		if repeats == 0 {
@@ -91,7 +92,7 @@ func (p IdempotentOnly) twice(c *Call) (at, repeats int, met bool) {
 		}
 		repeats++
 	}
-	return at, repeats, met
+	return at, repeats, met, kept
 }
 
 func unsafeText(c *Call, at, repeats int) string {

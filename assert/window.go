@@ -155,12 +155,22 @@ func (v *rateVerdict) result(calls []Call, missing string, say func(n int, limit
 		if v.broken > 1 {
 			r.Detail += fmt.Sprintf(" (%d clients or endpoints more broke it)", v.broken-1)
 		}
-	case !calls[0].Run.Ended && calls[0].Run.Until < longest:
+	case cutShort(calls, longest) != nil:
 		r.Verdict = Inconclusive
-		r.Detail = fmt.Sprintf("watched for %s only, too short for a limit on %s", span(calls[0].Run.Until), span(longest))
+		r.Detail = fmt.Sprintf("watched for %s only, too short for a limit on %s", span(cutShort(calls, longest).Run.Until), span(longest))
 	default:
 		r.Verdict = Pass
 		r.Detail = fmt.Sprintf("at most %.0f %% of the agreed rate", 100*v.fullest)
 	}
 	return r
+}
+
+// cutShort finds a call that could have gone on within the time that was not watched.
+func cutShort(calls []Call, per time.Duration) *Call {
+	for i := range calls {
+		if run := calls[i].Run; !run.Ended && run.Until < per {
+			return &calls[i]
+		}
+	}
+	return nil
 }
