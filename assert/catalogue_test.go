@@ -1,6 +1,8 @@
 package assert_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/internal/history"
+	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 // examples are the shortest histories that show each clause of the default contract broken and kept.
@@ -162,6 +165,41 @@ func TestClausesArePure(t *testing.T) {
 		}
 		if !slices.EqualFunc(calls, grouped(example.broken, run), func(a, b assert.Call) bool { return slices.Equal(a.Attempts, b.Attempts) }) {
 			t.Errorf("%s changed the calls", id)
+		}
+	}
+}
+
+// Whatever a journal holds, every clause answers, and every fail shows what it saw.
+func TestClausesSurviveAnyHistory(t *testing.T) {
+	statuses := []int{0, 200, 204, 302, 400, 401, 408, 409, 413, 417, 425, 429, 500, 501, 503, 509}
+	told := []string{"", "", "", "0", "1", "-5", "soon", "99999999999999999999", epoch.Format(imf), epoch.Add(time.Hour).Format(imf)}
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		entries := make([]journal.Entry, r.IntN(60))
+		at := time.Duration(0)
+		for i := range entries {
+			at += time.Duration(r.ExpFloat64() * float64(s) * math.Pow(10, float64(r.IntN(4)-3)))
+			e := journal.Entry{
+				Seq: uint64(i + 1), At: at, Took: time.Duration(r.ExpFloat64() * float64(100*ms)), Client: string(rune('a' + r.IntN(3))),
+				Method: []string{"GET", "POST", "PUT"}[r.IntN(3)], Path: "/" + string(rune('a'+r.IntN(2))), Status: statuses[r.IntN(len(statuses))],
+				RetryAfter: told[r.IntN(len(told))], Auth: uint64(r.IntN(2)), BodySum: uint64(r.IntN(3)), BodyLen: int64(r.IntN(3)),
+				BodyWhole: r.IntN(4) > 0, Cut: r.IntN(5) == 0, Open: r.IntN(20) == 0, Conn: uint64(r.IntN(9)),
+				Key: []string{"", "", "k"}[r.IntN(3)], Call: []string{"", "", "c"}[r.IntN(3)],
+			}
+			if r.IntN(10) == 0 {
+				e.Gone = e.At + time.Duration(r.Int64N(int64(s)))
+			}
+			entries[i] = e
+		}
+		run := &assert.Run{Ended: r.IntN(2) == 0, Until: at, Noise: calm}
+		if r.IntN(2) == 0 {
+			run.Began = epoch
+		}
+		calls := assert.Calls(entries, assert.Key{OneCall: r.IntN(2) == 0, Run: run})
+		for _, got := range assert.Judge(assert.Strict(), nil, calls) {
+			if got.Detail == "" || (got.Verdict == assert.Fail) != (len(got.Witness) > 0) {
+				t.Errorf("seed %d: %s %s with %d witnesses: %q", seed, got.Clause, got.Verdict, len(got.Witness), got.Detail)
+			}
 		}
 	}
 }

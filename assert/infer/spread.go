@@ -15,10 +15,6 @@ func SpreadOf(retry int, sorted []time.Duration) Spread {
 	return Spread{retry, len(sorted), median(sorted), trimmed(sorted)}
 }
 
-// Still reports whether the waits are equal up to the resolution: 5 % of the median or the machine's noise (at least
-// 25 ms), whichever is more.
-func (s Spread) Still(noise time.Duration) bool { return s.Width <= max(noise, s.Median/20) }
-
 // trimmed is the width of sorted gaps without the longest 15 %, rounded up.
 func trimmed(sorted []time.Duration) time.Duration {
 	n := len(sorted)
