@@ -1,7 +1,7 @@
 package fault
 
 import (
-	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,23 +36,26 @@ type Status struct {
 
 // Inject answers the request; next is not called.
 func (s *Status) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-	body, header := s.Body, w.Header()
-	if body == "" && s.Code >= 400 {
-		body = problem(s.Code)
+	code, body, header := s.Code, s.Body, w.Header()
+	if code == 0 {
+		code = http.StatusServiceUnavailable
+	}
+	if body == "" && code >= 400 {
+		body = problem(code)
 		header.Set("Content-Type", "application/problem+json")
 	}
 	for name, value := range s.Headers {
 		header.Set(name, value)
 	}
 	s.retryAfter(header)
-	if bodyless(s.Code) {
-		w.WriteHeader(s.Code)
+	if bodyless(code) {
+		w.WriteHeader(code)
 		return
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(s.Code)
+	w.WriteHeader(code)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write([]byte(body))
+		_, _ = io.WriteString(w, body)
 	}
 }
 
@@ -80,17 +83,13 @@ func bodyless(code int) bool {
 	return code < 200 || code == http.StatusNoContent || code == http.StatusNotModified
 }
 
-// problem is the default body.
+// problem is the default body. No title has a character that JSON would escape.
 func problem(code int) string {
 	title := http.StatusText(code)
 	if title == "" {
 		title = "Status " + strconv.Itoa(code)
 	}
-	text, _ := json.Marshal(struct {
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-	}{title, code})
-	return string(text) + "\n"
+	return `{"title":"` + title + `","status":` + strconv.Itoa(code) + "}\n"
 }
 
 // computed are the headers that Status sets by itself, and what to write in their place.

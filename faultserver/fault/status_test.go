@@ -24,6 +24,7 @@ func TestStatusOnTheWire(t *testing.T) {
 		"plain": {fault.Status{Code: 503}, getText,
 			[]string{"HTTP/1.1 503 Service Unavailable", "Content-Type: application/problem+json", "Content-Length: 45"},
 			`{"title":"Service Unavailable","status":503}` + "\n"},
+		"zero value":        {fault.Status{}, head, []string{"HTTP/1.1 503 Service Unavailable"}, ""},
 		"unregistered code": {fault.Status{Code: 522}, getText, []string{"HTTP/1.1 522 "}, `{"title":"Status 522","status":522}` + "\n"},
 		"own body": {fault.Status{Code: 400, Body: `{"e":1}`, Headers: map[string]string{"content-type": "application/json", "X-A": "b"}}, getText,
 			[]string{"HTTP/1.1 400 Bad Request", "Content-Type: application/json", "X-A: b", "Content-Length: 7"}, `{"e":1}`},
