@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -181,6 +182,23 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
+// A client that stops reading and leaves in the middle of a large answer left early, though nobody watched for it.
+func TestClientLeavesInTheAnswer(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		c, err := w.network.DialContext(t.Context(), "", "api.test:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+		time.Sleep(3 * second)
+		c.Close()
+		synctest.Wait()
+		if e := w.last(t); e.Status != 200 || e.Gone != 3*second || e.Open || e.Delivered() {
+			t.Errorf("%+v", e)
+		}
+	}, faultserver.WithStub(faultserver.Stub{Body: strings.Repeat("x", 1<<20)}))
+}
+
 // A hang that ends because the client left sends nothing: no status that nobody meant is journalled.
 func TestHangAnswersNothing(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
@@ -233,6 +251,19 @@ func TestEntryIsClosedBeforeTheAnswer(t *testing.T) {
 			t.Fatalf("after answer %d: %d entries, %d open", i+1, s.Journal().Len(), open)
 		}
 		answer.Body.Close()
+	}
+}
+
+// Several servers may write one history.
+func TestSharedJournal(t *testing.T) {
+	shared := journal.New(0)
+	for range 2 {
+		s := faultserver.New(faultserver.WithJournal(shared))
+		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+		s.Close()
+	}
+	if shared.Len() != 2 {
+		t.Errorf("%d entries", shared.Len())
 	}
 }
 

@@ -201,6 +201,72 @@ func TestProxyUploads(t *testing.T) {
 	}
 }
 
+// The upstream never takes half an upload for a whole one.
+func TestProxyBrokenUpload(t *testing.T) {
+	for _, head := range []string{"Content-Length: 10\r\n\r\nhalf", "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"} {
+		whole := false
+		upstream := func(_ http.ResponseWriter, r *http.Request) {
+			_, err := io.ReadAll(r.Body)
+			whole = err == nil
+		}
+		proxied(t, upstream, func(t *testing.T, w *world) {
+			c, err := w.network.DialContext(t.Context(), "", "api.test:80")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: a\r\n"+head)
+			time.Sleep(2 * second)
+			c.Close()
+			synctest.Wait()
+			if e := w.last(t); whole || e.BodyLen != 4 || e.BodyWhole || e.Gone != 2*second || e.Upstream != 0 || e.Open {
+				t.Errorf("whole %v, %+v", whole, e)
+			}
+		})
+	}
+}
+
+// Both sides of an HTTP/2 stream may talk at once: the proxy does not wait for the end of the one to pass on the other.
+func TestProxyTalksBothWays(t *testing.T) {
+	upstream := func(w http.ResponseWriter, r *http.Request) {
+		out, in := http.NewResponseController(w), bufio.NewReader(r.Body)
+		_ = out.EnableFullDuplex()
+		_ = out.Flush()
+		for {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(w, "you said "+line)
+			_ = out.Flush()
+		}
+	}
+	proxied(t, upstream, func(t *testing.T, w *world) {
+		protocols := new(http.Protocols)
+		protocols.SetUnencryptedHTTP2(true)
+		transport := &http.Transport{DialContext: w.network.DialContext, Protocols: protocols}
+		defer transport.CloseIdleConnections()
+		body, say := io.Pipe()
+		answer, err := (&http.Client{Transport: transport}).Post("http://api.test/", "", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		hear := bufio.NewReader(answer.Body)
+		for _, word := range []string{"one\n", "two\n"} {
+			_, _ = io.WriteString(say, word)
+			if line, err := hear.ReadString('\n'); line != "you said "+word {
+				t.Errorf("%q, %v", line, err)
+			}
+		}
+		say.Close()
+		_, _ = io.ReadAll(hear)
+		synctest.Wait()
+		if e := w.last(t); e.BodyLen != 8 || !e.BodyWhole || !e.Delivered() || e.Upstream != 200 {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
 // A fault that answers by itself does not bother the upstream, and reads the upload to its end first.
 func TestProxyFaultBeforeUpstream(t *testing.T) {
 	asked := 0
