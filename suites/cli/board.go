@@ -99,6 +99,9 @@ func (b *board) run() {
 func (b *board) close() {
 	close(b.stop)
 	<-b.stopped
+	if !b.live && !b.quiet {
+		fmt.Fprintln(b.out) // between the lines above and the report, where both go to one file
+	}
 }
 
 func (b *board) draw() {
