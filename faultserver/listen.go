@@ -12,7 +12,7 @@ import (
 
 const (
 	maxHeaderBytes    = 64 << 10
-	readHeaderTimeout = time.Minute
+	readHeaderTimeout = time.Minute            // how long strangers may take over a request's head
 	closeGrace        = 500 * time.Millisecond // how long Close waits for faults that ignore their context
 )
 
@@ -82,17 +82,19 @@ func (s *Server) allow(addr net.Addr) error {
 // add makes the http.Server of another listener; the caller calls s.serving.Done when it has ended.
 func (s *Server) add(client string) (*http.Server, error) {
 	h := &http.Server{
-		Handler:           s,
-		Protocols:         new(http.Protocols),
-		ReadHeaderTimeout: readHeaderTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          s.errorLog,
-		BaseContext:       func(net.Listener) context.Context { return s.base },
+		Handler:        s,
+		Protocols:      new(http.Protocols),
+		MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog:       s.errorLog,
+		BaseContext:    func(net.Listener) context.Context { return s.base },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			here := &connection{s.connections.Add(1), client, host(c.RemoteAddr().String())}
 			return context.WithValue(ctx, connectionKey{}, here)
 		},
 		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like any other
+	}
+	if s.remote { // it costs a timer for each request, and on loopback there is nobody to defend against
+		h.ReadHeaderTimeout = readHeaderTimeout
 	}
 	h.Protocols.SetHTTP1(true)
 	h.Protocols.SetUnencryptedHTTP2(true)

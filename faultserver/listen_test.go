@@ -276,6 +276,23 @@ func TestHTTP2(t *testing.T) {
 	})
 }
 
+// Where strangers can connect, a request's head has to come within a minute.
+func TestSlowHead(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		c, err := w.network.DialContext(t.Context(), "", "api.test:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		began := time.Now()
+		_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost:"))
+		_, _ = c.Read(make([]byte, 1))
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("closed after %v", took)
+		}
+	}, faultserver.AllowRemote())
+}
+
 // Headers beyond the limit are refused before they are a request.
 func TestHeaderLimit(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
