@@ -48,8 +48,12 @@ func (p *JitterPresent) Validate(n strict.Node) {
 	between(n, "share", p.Share, 0.001, 1)
 }
 
-// leastJitter is the width of the narrowest jitter that has to be told from none, +-10 %, as a share of the wait.
-const leastJitter = 0.2
+// The narrowest jitter that has to be told from none: +-10 % of the wait, or up to 100 ms added to a wait of any length, as
+// some libraries do.
+const (
+	leastJitter = 0.2
+	leastAdded  = 100 * time.Millisecond
+)
 
 // Check measures the spread of waits by retry.
 func (p JitterPresent) Check(calls []Call) Result {
@@ -63,7 +67,8 @@ func (p JitterPresent) Check(calls []Call) Result {
 		return r
 	}
 	tau := calls[0].Run.Noise.Tau()
-	still, hasty := true, true
+	apart, hasty := false, true
+	var still []retryWaits // those that are alike beyond doubt
 	for k, w := range waits {
 		s := w.spread
 		if s.N >= leastCalls && s.Width > max(tau, time.Duration(p.Share*float64(s.Median))) {
@@ -71,10 +76,13 @@ func (p JitterPresent) Check(calls []Call) Result {
 			r.Detail = fmt.Sprintf("the waits before attempt %d lie %s apart around %s (%s)", k+2, span(s.Width), span(s.Median), plural(s.N, "call"))
 			return r
 		}
-		still = still && s.Width <= resolution(s)
+		apart = apart || s.Width > max(noiseFloor, time.Duration(p.Share*float64(s.Median)))
+		if s.Width <= resolution(s) {
+			still = append(still, w)
+		}
 		hasty = hasty && s.Median < 2*noWait
 	}
-	first := waits[0]
+	first, calmly := waits[0], steady(still, calls[0].Run.Noise)
 	r.Verdict = Inconclusive
 	switch {
 	case hasty:
@@ -82,21 +90,22 @@ func (p JitterPresent) Check(calls []Call) Result {
 		r.Detail = fmt.Sprintf("the client retries at once (%s on average), so there is no wait that could differ", span(first.mean()))
 	case len(first.list) < 10:
 		r.Detail = fmt.Sprintf("%s cannot show whether the waits differ; 10 would", plural(len(first.list), "call"))
-	case !still:
+	case apart:
+		r.Detail = fmt.Sprintf("%s: the machine itself draws waits apart by %s, so they need not be jittered", alike(waits), span(tau))
+	case len(still) == 0:
 		r.Detail = fmt.Sprintf("%s: more than the machine explains, less than the %.0f %% that count as jitter", alike(waits), 100*p.Share)
-	case hiddenChance(waits, 0) >= rare:
-		r.Detail = fmt.Sprintf("%s, but jitter of 10 %% on waits so short would not stand out from the %s that a machine may add; %s would tell",
-			alike(waits), span(noiseFloor), enough(waits))
+	case hiddenChance(still, 0)*choices(len(waits), len(still)) >= rare:
+		r.Detail = fmt.Sprintf("%s, which jitter of 10 %% could show by chance; %s would tell", alike(waits), enough(waits))
 	case !calls[0].Run.Noise.Known():
 		r.Detail = alike(waits) + "; but " + noCanary
-	case hiddenChance(steady(waits, calls[0].Run.Noise), 0) >= rare:
+	case hiddenChance(calmly, 0)*choices(len(waits), len(calmly)) >= rare:
 		r.Detail = fmt.Sprintf("%s; but the canary was late by up to %s, and a machine that stalls so long draws waits together",
 			alike(waits), span(calls[0].Run.Noise.Max(0, maxTime)))
 	default:
 		r.Verdict = Fail
 		r.Detail = fmt.Sprintf("%d calls waited alike, %s: clients that fail together come back together; the contract wants waits to differ",
 			len(first.list), alike(waits))
-		r.Witness = first.extremes()
+		r.Witness = still[0].extremes()
 	}
 	return r
 }
@@ -105,28 +114,45 @@ func (p JitterPresent) Check(calls []Call) Result {
 // apart.
 func resolution(s infer.Spread) time.Duration { return max(noiseFloor, s.Median/100) }
 
-// steady leaves out the waits that a stall of the machine could have drawn together: all that end during one arrive when
-// it is over. It takes stalls of half the narrowest jitter's width for that.
+// steady leaves out the waits that a stall of the machine could have made alike. What is due during one arrives when it is
+// over, all together; but then the waits are alike only if the attempts before had ended together too.
 func steady(waits []retryWaits, n Noise) []retryWaits {
 	return slices.DeleteFunc(slices.Clone(waits), func(w retryWaits) bool {
 		from, to := maxTime, time.Duration(0)
-		for _, l := range w.list {
-			at := l.call.Attempts[attemptBefore(l.call, l.at)+1].At
-			from, to = min(from, at), max(to, at)
+		ends := make([]time.Duration, len(w.list))
+		for i, l := range w.list {
+			before := attemptBefore(l.call, l.at)
+			at := l.call.Attempts[before+1].At
+			ends[i], from, to = endOf(&l.call.Attempts[before]), min(from, at), max(to, at)
 		}
-		return 2*n.Max(from, to) > time.Duration(leastJitter*float64(w.spread.Median))
+		slices.Sort(ends)
+		together := infer.SpreadOf(w.spread.Retry, ends).Width <= 2*w.spread.Width+noiseFloor
+		return together && n.Max(from, to) > narrowest(w.spread)/4*3 // a shorter one leaves enough outside
 	})
 }
 
-// hiddenChance is how likely waits with the narrowest jitter that counts would all look alike, in n calls, or in as many as
-// there are for 0.
+// narrowest is the width of the narrowest jitter that such waits could have.
+func narrowest(s infer.Spread) time.Duration {
+	return min(leastAdded, time.Duration(leastJitter*float64(s.Median)))
+}
+
+// hiddenChance is how likely waits with the narrowest jitter that counts would all be as alike as these, in n calls, or in
+// as many as there are for 0. The machine's noise only draws waits apart, so it makes that less likely.
 func hiddenChance(waits []retryWaits, n int) float64 {
 	chance := 1.0
 	for _, w := range waits {
-		width := time.Duration(leastJitter * float64(w.spread.Median))
-		chance *= infer.EqualChance(max(n, w.spread.N), width, resolution(w.spread))
+		chance *= infer.EqualChance(max(n, w.spread.N), narrowest(w.spread), w.spread.Width)
 	}
 	return chance
+}
+
+// choices is in how many ways k of n retries can be the ones that look alike by chance.
+func choices(n, k int) float64 {
+	ways := 1.0
+	for i := range k {
+		ways *= float64(n-i) / float64(i+1)
+	}
+	return ways
 }
 
 // enough names the evidence that would decide.

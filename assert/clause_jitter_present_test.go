@@ -20,6 +20,7 @@ func TestJitterPresent(t *testing.T) {
 		})
 	}
 	starved := assert.Noise{Slices: []assert.Slice{{P99: 400 * ms, Max: 5 * s}}}
+	staggered := clients(20, func(i int, h *history.Builder) { h.Retries(ns(i)*20*ms, 503, s, 2*s, 4*s) })
 	loaded := assert.Noise{Slices: []assert.Slice{{P99: 200 * ms, Max: 300 * ms}}}
 	check(t, assert.JitterPresent{}, []row{
 		{name: "1, 2, 4 s to the millisecond", history: alike(10, s, 2*s, 4*s),
@@ -42,12 +43,14 @@ func TestJitterPresent(t *testing.T) {
 		}), want: assert.Fail, detail: "12 calls waited alike, 0 ms apart around 1 s, 0 ms around 2 s, 0 ms around 4 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 13, 10, 22}},
 		{name: "three calls", history: alike(3, s, 2*s, 4*s),
 			want: assert.Inconclusive, detail: "3 calls cannot show whether the waits differ; 10 would"},
-		{name: "too short to tell", history: alike(10, 100*ms, 100*ms, 100*ms),
-			want: assert.Inconclusive, detail: "1.8 ms apart around 101 ms, 1.8 ms around 101 ms, 1.8 ms around 101 ms, but jitter of 10 % on waits so short would not stand out from the 25 ms that a machine may add; longer waits would tell"},
+		{name: "too short to tell", history: alike(10, 30*ms),
+			want: assert.Inconclusive, detail: "1.8 ms apart around 31 ms, which jitter of 10 % could show by chance; longer waits or 17 calls would tell"},
 		{name: "a starved machine", history: alike(20, 10*s, 20*s, 40*s), run: &assert.Run{Ended: true, Noise: starved},
 			want: assert.Inconclusive, detail: "4 ms apart around 10.0 s, 4 ms around 20.0 s, 4 ms around 40.0 s; but the canary was late by up to 5 s, and a machine that stalls so long draws waits together"},
-		{name: "a loaded machine draws no waits of seconds together", history: alike(20, s, 2*s, 4*s), run: &assert.Run{Ended: true, Noise: loaded},
-			want: assert.Fail, detail: "20 calls waited alike, 4 ms apart around 1.00 s, 4 ms around 2.00 s, 4 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 21, 17, 37}},
+		{name: "a stall draws no waits together that began apart", history: staggered, run: &assert.Run{Ended: true, Noise: loaded},
+			want: assert.Fail, detail: "20 calls waited alike, 0 ms apart around 1 s, 0 ms around 2 s, 0 ms around 4 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 21, 17, 37}},
+		{name: "it could have if they began together", history: alike(20, s, 2*s, 4*s), run: &assert.Run{Ended: true, Noise: loaded},
+			want: assert.Inconclusive, detail: "4 ms apart around 1.00 s, 4 ms around 2.00 s, 4 ms around 4.00 s; but the canary was late by up to 300 ms, and a machine that stalls so long draws waits together"},
 		{name: "no canary", history: alike(10, s, 2*s, 4*s), run: &assert.Run{Ended: true},
 			want: assert.Inconclusive, detail: "1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s; but no canary ran, so the machine itself may have been late"},
 		{name: "at once", history: alike(10, 0, 0, 0),

@@ -72,7 +72,7 @@ Exit codes:
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenario of this `NAME`, or in this file; may be repeated (default: all)")
 	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
-	flags.Var(&f.timeout, "timeout", "stop a client after so long, but not before it can have missed the contract's deadline (default: the scenario's limit)")
+	flags.Var(&f.timeout, "timeout", "stop a client after so long; what takes longer to show stays undecided (default: as the scenario and the contract's deadline need)")
 	flags.Var(&f.failOn, "fail-on", "least level of a breach that counts: advisory, minor, major or critical")
 	flags.Var(&f.reports, "report", "write a report as well ("+strings.Join(formatNames(), ", ")+"); without a file, in place of the text")
 	flags.StringVar(&f.journal, "journal", "", "judge the history in `FILE` (- is stdin) instead of running a client")

@@ -16,7 +16,7 @@ type Request struct {
 	Scenarios []scenarios.Scenario // nil: all that ship
 	Clients   int                  // at least so many clients in each scenario; 0: what the scenario asks for
 	Seed      uint64               // makes chance and jittered faults repeatable
-	Limit     time.Duration        // longest time for one client in one scenario; 0: the driver's default
+	Limit     time.Duration        // longest time for one client in one scenario; 0: as the scenario and the contract's deadline need
 	Upstream  *url.URL             // answers what no fault touches; nil: the stub
 	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
 	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
@@ -49,7 +49,8 @@ func Clients(n int) Option { return func(r *Request) { r.Clients = n } }
 // Seed makes chance and jittered faults repeatable; the default is 1.
 func Seed(seed uint64) Option { return func(r *Request) { r.Seed = seed } }
 
-// Limit bounds the time that one client may take in one scenario; the default is 60 s.
+// Limit bounds the time that one client may take in one scenario; the default is what the scenario and the contract's deadline
+// need.
 func Limit(d time.Duration) Option { return func(r *Request) { r.Limit = d } }
 
 // Upstream sends what no fault touches to a real API instead of the stub.

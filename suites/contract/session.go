@@ -54,11 +54,11 @@ func newSession(req Request) (*session, error) {
 	if !req.Memory { // there, each run has a canary of its own
 		s.opts.Canary = driver.NewCanary()
 	}
-	s.opts.Limit = max(cmp.Or(req.Limit, driver.DefaultLimit), s.least())
+	s.opts.Limit = cmp.Or(req.Limit, max(driver.DefaultLimit, s.least()))
 	s.look = newLazy(s.preflight)
 	for _, sc := range req.Scenarios {
 		if sc.Limit > 0 {
-			sc.Limit = max(sc.Limit, s.least())
+			sc.Limit = cmp.Or(req.Limit, max(sc.Limit, s.least()))
 		}
 		r := &run{scenario: sc}
 		for _, id := range sc.Judges {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,20 +56,15 @@ func TestBusyMachineRaisesNoFalseAlarm(t *testing.T) {
 
 // busy keeps every core at work until stop.
 func busy() (stop func()) {
-	done := make(chan struct{})
+	var done atomic.Bool
 	var all sync.WaitGroup
 	for range runtime.NumCPU() {
 		all.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for spins := 0; !done.Load(); spins++ {
 			}
 		})
 	}
-	return func() { close(done); all.Wait() }
+	return func() { done.Store(true); all.Wait() }
 }
 
 // A loop without a delay is caught, and ended, within 5 s of its start.
