@@ -122,11 +122,6 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	var contractErr, scenarioErr, dirErr error
 	request.Contract, contractErr = loadContract(f.contract)
 	request.Scenarios, scenarioErr = loadScenarios(f.scenarios)
-	for i := range request.Scenarios {
-		if f.timeout > 0 { // what is said here goes over what a scenario says
-			request.Scenarios[i].Limit = time.Duration(f.timeout)
-		}
-	}
 	if f.journalDir != "" {
 		dirErr = os.MkdirAll(f.journalDir, 0o755)
 	}

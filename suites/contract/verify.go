@@ -11,8 +11,6 @@ import (
 	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/gomega"
 
-	"github.com/retrygate/retrygate/assert"
-	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/assert/report"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/suites/driver"
@@ -117,18 +115,5 @@ func (run *run) addTo(r *report.Report) {
 	for _, j := range run.clauses {
 		r.Results = append(r.Results, report.NewResult(name, j.Level, o.results[j.Kind.ID], o.calls))
 	}
-	for _, w := range infer.Waits(attempts(o.calls)) {
-		r.Waits = append(r.Waits, report.Wait{
-			Scenario: name, Retry: w.Retry, N: w.N, MinMS: report.Milliseconds(w.Min),
-			MedianMS: report.Milliseconds(w.Median), MaxMS: report.Milliseconds(w.Max),
-		})
-	}
-}
-
-func attempts(calls []assert.Call) [][]journal.Entry {
-	all := make([][]journal.Entry, len(calls))
-	for i, c := range calls {
-		all[i] = c.Attempts
-	}
-	return all
+	r.Waits = append(r.Waits, report.WaitsOf(name, o.calls)...)
 }
