@@ -3,6 +3,7 @@ package assert
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Judges lists the clauses that the contract switches on, in the order of their ids.
@@ -31,15 +32,17 @@ func (c *Contract) Judges() []Judged {
 // Judge checks the calls against the contract: one result for each of the ids, in the order of Judges. No ids means every
 // clause that the contract switches on; an id that it does not switch on comes back last, as not exercised.
 func Judge(c *Contract, ids []string, calls []Call) []Result {
-	var results []Result
 	asked := slices.Clone(ids)
-	for _, j := range c.Judges() {
-		if len(ids) > 0 && !slices.Contains(ids, j.Kind.ID) {
-			continue
-		}
+	judges := slices.DeleteFunc(c.Judges(), func(j Judged) bool {
 		asked = slices.DeleteFunc(asked, func(id string) bool { return id == j.Kind.ID })
-		results = append(results, check(j.Clause, calls))
+		return len(ids) > 0 && !slices.Contains(ids, j.Kind.ID)
+	})
+	results := make([]Result, len(judges))
+	var all sync.WaitGroup // clauses are pure, so they need not wait for each other
+	for i, j := range judges {
+		all.Go(func() { results[i] = check(j.Clause, calls) })
 	}
+	all.Wait()
 	for _, id := range asked {
 		detail := "The contract does not ask for this clause."
 		if _, err := Kinds.Get(id); err != nil {
