@@ -9,6 +9,9 @@ import (
 // shown bounds how many errors of one file are printed; All holds the rest.
 const shown = 50
 
+// repeated is how often the same words are given one by one.
+const repeated = 3
+
 // Pos is a place in a file; lines and columns count from 1, columns in characters.
 type Pos struct {
 	File         string
@@ -33,15 +36,28 @@ func (e Error) Error() string { return Pos{e.File, e.Line, e.Column}.String() + 
 //nolint:errname // a list, met as strict.Errors
 type Errors struct{ All []Error }
 
-// Error gives one line for each mistake.
+// Error gives one line for each mistake. The same words at many places (a file full of aliases) are given once, with how
+// often they apply.
 func (e *Errors) Error() string {
-	lines := make([]string, 0, min(len(e.All), shown+1))
-	for i, one := range e.All {
-		if i == shown {
-			lines = append(lines, fmt.Sprintf("%s: and %d more", one.File, len(e.All)-shown))
+	times := map[string]int{}
+	for _, one := range e.All {
+		times[one.Msg]++
+	}
+	var lines []string
+	for _, one := range e.All {
+		more := ""
+		switch n := times[one.Msg]; {
+		case n == 0:
+			continue // said before
+		case n > repeated:
+			more = fmt.Sprintf(" (and at %d places more)", n-1)
+			times[one.Msg] = 0
+		}
+		if len(lines) == shown {
+			lines = append(lines, one.File+": and more of other kinds")
 			break
 		}
-		lines = append(lines, one.Error())
+		lines = append(lines, one.Error()+more)
 	}
 	return strings.Join(lines, "\n")
 }
