@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -103,9 +104,30 @@ func (s *Server) add(client string) (*http.Server, error) {
 	if s.closed {
 		return nil, errors.New("faultserver: the server is closed")
 	}
-	s.servers = append(s.servers, h)
+	s.servers = append(s.servers, listening{h, client})
 	s.serving.Add(1)
 	return h, nil
+}
+
+// listening is the http.Server of one listener, and the client whose address it is.
+type listening struct {
+	*http.Server
+	client string
+}
+
+// Disconnect closes the addresses that Listen and Serve gave to client, and breaks its connections off: nothing more can
+// come from there.
+func (s *Server) Disconnect(client string) error {
+	s.mu.Lock()
+	servers := slices.Clone(s.servers)
+	s.mu.Unlock()
+	var all []error
+	for _, l := range servers {
+		if l.client == client {
+			all = append(all, l.Close())
+		}
+	}
+	return errors.Join(all...)
 }
 
 // foreign makes up the connection of a request that came through someone else's http.Server.

@@ -2,7 +2,9 @@ package faultserver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -300,4 +302,42 @@ func TestHeaderLimit(t *testing.T) {
 			t.Errorf("got %d", got)
 		}
 	})
+}
+
+func TestDisconnectEndsOneClient(t *testing.T) {
+	s := faultserver.New(faultserver.WithErrorLog(nil))
+	defer s.Close()
+	one, err := s.Listen("127.0.0.1:0", "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := s.Listen("127.0.0.1:0", "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &http.Client{Transport: &http.Transport{}}
+	defer h.CloseIdleConnections()
+	get := func(url string) error {
+		resp, err := h.Get(url)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		return resp.Body.Close()
+	}
+	if err := errors.Join(get(one), get(two)); err != nil { // both keep their connections
+		t.Fatal(err)
+	}
+	if err := s.Disconnect("one"); err != nil {
+		t.Fatal(err)
+	}
+	if err := get(one); err == nil {
+		t.Error("one is still answered")
+	}
+	if err := get(two); err != nil {
+		t.Errorf("two is not: %v", err)
+	}
+	if n := s.Journal().Len(); n != 3 {
+		t.Errorf("%d exchanges, want 3", n)
+	}
 }

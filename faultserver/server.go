@@ -39,7 +39,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	closed  bool
-	servers []*http.Server // one for each listener
+	servers []listening
 	serving sync.WaitGroup
 }
 

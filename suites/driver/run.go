@@ -121,7 +121,10 @@ func (r *run) start(ctx context.Context) {
 	r.began = time.Now()
 	r.ends = make([]End, len(r.targets))
 	r.ended = make(chan int, len(r.targets))
-	r.watch = watch{options: &r.options, journal: r.server.Journal(), clients: map[string]*watched{}, tell: r.tell}
+	r.watch = watch{
+		options: &r.options, journal: r.server.Journal(), clients: map[string]*watched{}, tell: r.tell,
+		disconnect: func(client string) { r.note(r.server.Disconnect(client)) },
+	}
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
 		ctx, free := context.WithTimeoutCause(ctx, r.options.Limit, &stopped{
@@ -178,6 +181,13 @@ func (r *run) end(i int) {
 	e.Requests, e.Silent = c.requests, c.requests == 0
 	e.Message = e.message()
 	r.tell(Event{Client: c.name, Kind: Ended, Requests: c.requests, Text: e.String()})
+}
+
+// note keeps an error for the reader of the verdict.
+func (r *run) note(err error) {
+	if err != nil {
+		fmt.Fprintln(&r.log, err)
+	}
 }
 
 func (r *run) tell(e Event) {

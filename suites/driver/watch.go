@@ -70,6 +70,8 @@ type watch struct {
 	clients map[string]*watched
 	seen    uint64
 	tell    func(Event)
+	// disconnect takes the server away from a client at once: on a busy machine, killing a process takes its time.
+	disconnect func(client string)
 }
 
 // look reads what is new, stops the clients that must be, and returns after how long it must look again even if nothing
@@ -92,6 +94,9 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 				why.at = w.journal.Elapsed()
 				c.stopped = why
 				c.stop(why)
+				if why.storm {
+					w.disconnect(c.name)
+				}
 			}
 			next = min(next, max(wait, lookEvery))
 		}
