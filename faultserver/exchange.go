@@ -49,13 +49,15 @@ func (s *Server) leave() {
 // arrive journals the request.
 func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *recorder {
 	x := recorders.Get().(*recorder)
-	x.server, x.program, x.w, x.request, x.declared, x.listener = s, s.program.Load(), w, r, -1, c.client
+	x.server, x.w, x.request, x.declared, x.listener = s, w, r, -1, c.client
 	a := journal.Arrival{
 		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
 	}
 	a.Client, a.Auth = s.client(r, c, identify(&a, r.Header))
 	x.client, x.call = a.Client, a.Call
-	x.entry = s.journal.Arrive(a)
+	s.run.RLock()
+	x.program, x.entry = s.program.Load(), s.journal.Arrive(a)
+	s.run.RUnlock()
 	return x
 }
 

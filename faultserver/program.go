@@ -2,6 +2,7 @@ package faultserver
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -12,6 +13,7 @@ import (
 
 // program is a compiled plan: one mux router, one route for each rule.
 type program struct {
+	plan   Plan
 	router *mux.Router
 	rules  []*rule
 	calls  []*tally // of the rules that count per call
@@ -38,7 +40,8 @@ func (p Plan) compile() (*program, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	done := &program{router: newRouter()}
+	p.Rules = slices.Clone(p.Rules) // Reset compiles it again, whatever the caller does with his
+	done := &program{plan: p, router: newRouter()}
 	for i, r := range p.Rules {
 		route, err := r.Match.route(done.router, undecided)
 		if err != nil {
