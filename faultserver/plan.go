@@ -12,7 +12,8 @@ import (
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
-// Plan is an ordered list of rules. Of those that a request meets, the first that is on acts; the others do not see it.
+// Plan is an ordered list of rules. Of those that a request meets, the first that is on acts; the others do not see it. A
+// fault that chooses by itself, such as a limit that is not reached, leaves the request to the rules behind.
 // The zero Plan leaves every request alone.
 type Plan struct {
 	Name  string `yaml:"-"` // of the scenario that it is from, "" if of none

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/schedule"
 )
@@ -162,5 +163,6 @@ func (p Plan) wrongPlace(i int, unread func(rule int) bool) (found []problem) {
 
 // unconditional reports whether the rule acts on every request that meets its match.
 func (r Rule) unconditional() bool {
-	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0
+	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0 &&
+		!slices.ContainsFunc(r.faults(), fault.Spec.IsSelective)
 }

@@ -49,7 +49,10 @@ func (p Plan) compile() (*program, error) {
 		}
 		c := &rule{
 			index: i, name: r.name(i), per: r.Per, when: r.When.Schedule(), chance: 1,
-			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, faults: r.faults(),
+			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0,
+		}
+		for _, f := range r.faults() {
+			c.faults = append(c.faults, f.Fresh())
 		}
 		c.counts = c.steps || c.sweep || !r.When.Always()
 		if r.Chance != nil {
@@ -94,7 +97,8 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 	return false
 }
 
-// act gives x the rule's fault for this hit, unless the steps are used up. A pass only keeps the rules behind from acting.
+// act gives x the rule's fault for this hit, unless the steps are used up or the fault leaves the request alone, as a limit
+// does that is not reached. A pass only keeps the rules behind from acting.
 func (c *rule) act(x *recorder, n count) {
 	k := 0
 	switch {
@@ -105,8 +109,12 @@ func (c *rule) act(x *recorder, n count) {
 	case c.sweep:
 		k = n.order % len(c.faults)
 	}
+	f, ok := c.faults[k].Select(x, x.request)
+	if !ok {
+		return
+	}
 	x.decided = true
-	if f := c.faults[k]; !f.IsPass() {
+	if !f.IsPass() {
 		x.rule, x.fault = c, f
 	}
 }

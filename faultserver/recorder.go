@@ -156,6 +156,14 @@ func (x *recorder) Draw() *rand.Rand {
 	return x.random
 }
 
+// Client tells who sent the request. With Payload, it implements fault.Origin.
+func (x *recorder) Client() string { return x.client }
+
+// Payload gives the body's hash, if all of the body was read by now.
+func (x *recorder) Payload() (sum uint64, ok bool) {
+	return x.bodySum, x.bodySum != 0 && x.upload == nil && !x.broken
+}
+
 // ServeHTTP lets the backend answer. It is what faults call next.
 func (x *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.server.backend.answer(x, w, r)

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
@@ -32,6 +33,39 @@ func (s Spec) Name() string { return s.name }
 
 // IsPass reports whether the exchange is to be left alone.
 func (s Spec) IsPass() bool { return s.name == pass }
+
+// Fresh returns the Spec with faults that remember nothing yet.
+func (s Spec) Fresh() Spec { return Spec{s.name, fresh(s.fault)} }
+
+func fresh(f Fault) Fault {
+	switch f := f.(type) {
+	case chain:
+		all := make(chain, len(f))
+		for i := range f {
+			all[i] = fresh(f[i])
+		}
+		return all
+	case Stateful:
+		return f.Fresh()
+	}
+	return f
+}
+
+// IsSelective reports whether the fault may leave exchanges alone by itself.
+func (s Spec) IsSelective() bool {
+	_, ok := s.fault.(Selective)
+	return ok
+}
+
+// Select returns the Spec for one exchange; false when the fault leaves it alone. It is asked once for each.
+func (s Spec) Select(w http.ResponseWriter, r *http.Request) (chosen Spec, ok bool) {
+	selective, ok := s.fault.(Selective)
+	if !ok {
+		return s, true
+	}
+	f := selective.Select(w, r)
+	return Spec{s.name, f}, f != nil
+}
 
 // UnmarshalNode reads a fault from a plan.
 func (s *Spec) UnmarshalNode(n strict.Node) {
