@@ -1,0 +1,93 @@
+package fault
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// What a refusal says: how many were sent, in which time, how many more were refused, and the seconds to wait.
+const (
+	adviceClient = "This client sent %[1]d requests within %[2]s, which is its limit, and %[3]d more that were refused. " +
+		"Wait %[4]d s before the next one; what comes sooner is refused too, but does not make the wait longer."
+	adviceIdentical = "This client sent one and the same payload %[1]d times within %[2]s, which is the limit, and %[3]d times more: " +
+		"something in it goes round in a loop. Do not send it again unchanged; if it has to be, wait %[4]d s."
+	adviceCeiling = "All clients together sent %[1]d requests within %[2]s, which is all that this server takes. " +
+		"This client is within its own limits; wait %[4]d s."
+)
+
+// Problem types of draft-ietf-httpapi-ratelimit-headers-11, section 5.
+const (
+	quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+	abnormalUsage = "https://iana.org/assignments/http-problem-types#abnormal-usage-detected"
+)
+
+// refusal collects the limits that a request is over.
+type refusal struct {
+	violated []string
+	worst    bound // the one to tell about
+	until    time.Duration
+}
+
+// add takes another limit in. Identical payloads come first and stay the worst: that is a defect, the others may be haste.
+func (r *refusal) add(b bound, opens time.Duration) {
+	if r.violated == nil || opens > r.until && r.worst.advice != adviceIdentical {
+		r.worst = b
+	}
+	r.violated = append(r.violated, b.name)
+	r.until = max(r.until, opens)
+}
+
+// fault is the answer, with a wait in whole seconds that ends when the limits let the next request through, or after.
+func (r *refusal) fault(now time.Duration) Fault {
+	wait := r.until - now
+	b := r.worst
+	p := document{
+		Type: quotaExceeded, Title: "Quota Exceeded", Status: http.StatusTooManyRequests, Violated: r.violated,
+		Detail: fmt.Sprintf(b.advice, b.rate.N, short(b.rate.Per), b.recent.refused, seconds(wait)),
+	}
+	if b.advice == adviceIdentical {
+		p.Type, p.Title = abnormalUsage, "Abnormal Usage Detected"
+	}
+	return &Status{Code: p.Status, RetryAfter: &wait, Headers: documentHeader, Body: p.String()}
+}
+
+// advertise tells the client how it stands (draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4). The ceiling is
+// left out: what others send is none of its business.
+func advertise(header http.Header, bounds []bound, now time.Duration) {
+	var policies, standings []string
+	for _, b := range bounds {
+		policy := fmt.Sprintf("%q;q=%d", b.name, b.rate.N)
+		if b.rate.Per%time.Second == 0 { // else there is no way to write it
+			policy += fmt.Sprintf(";w=%d", b.rate.Per/time.Second)
+		}
+		used, leaves := b.recent.within(b.rate, now)
+		standing := fmt.Sprintf("%q;r=%d", b.name, b.rate.N-used)
+		if used > 0 {
+			standing += fmt.Sprintf(";t=%d", seconds(leaves-now))
+		}
+		policies, standings = append(policies, policy), append(standings, standing)
+	}
+	if len(bounds) > 0 {
+		header.Set("RateLimit-Policy", strings.Join(policies, ", "))
+		header.Set("RateLimit", strings.Join(standings, ", "))
+	}
+}
+
+// document is a problem document (RFC 9457).
+type document struct {
+	Type     string   `json:"type,omitempty"`
+	Title    string   `json:"title"`
+	Status   int      `json:"status"`
+	Detail   string   `json:"detail"`
+	Violated []string `json:"violated-policies,omitempty"`
+}
+
+var documentHeader = map[string]string{"Content-Type": "application/problem+json"}
+
+func (d document) String() string {
+	text, _ := json.Marshal(d)
+	return string(text) + "\n"
+}
