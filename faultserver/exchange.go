@@ -103,7 +103,7 @@ func (x *recorder) end() {
 		x.upload.end()
 	}
 	if x.rule == nil && x.delivered(gone) {
-		x.program.ended(x)
+		x.program.callEnded(x)
 	}
 	x.entry.Close()
 	if abort {
@@ -125,6 +125,9 @@ func (x *recorder) finish(gone bool) (abort bool) {
 		return true // net/http would send a 200 that nobody meant
 	case x.status == 0:
 		x.answers(http.StatusOK)
+	}
+	if gone && x.server.base.Err() != nil {
+		x.cut() // Close took the connection away
 	}
 	if x.declared > x.written && x.request.Method != http.MethodHead && bodyAllowed(x.status) {
 		x.cut() // net/http closes the connection on an answer that is too short

@@ -119,8 +119,8 @@ func (c *rule) act(x *recorder, n count) {
 	}
 }
 
-// ended tells the rules that a call got an answer that none of them touched.
-func (p *program) ended(x *recorder) {
+// callEnded tells the rules that a call got an answer that none of them touched.
+func (p *program) callEnded(x *recorder) {
 	for _, t := range p.calls {
 		t.forget(x.key(PerCall))
 	}

@@ -61,14 +61,20 @@ func (b *relay) answer(x *recorder, w http.ResponseWriter, r *http.Request) {
 	}
 	x.asked, x.relaying = true, true
 	defer func() { x.relaying = false }()
-	p := b.proxy
+	p, through := b.proxy, w != http.ResponseWriter(x)
 	p.ModifyResponse = func(answer *http.Response) error {
 		x.entry.Asked(answer.StatusCode)
 		if answer.StatusCode == http.StatusSwitchingProtocols {
 			x.upgraded = true
 			x.answers(answer.StatusCode)
 		}
+		if through && answer.ContentLength < 0 {
+			answer.ContentLength = 0 // to ReverseProxy, a length that is not known is a reason to flush by itself
+		}
 		return nil
+	}
+	if through {
+		w, p.FlushInterval = &paced{w}, 0
 	}
 	p.ServeHTTP(w, r)
 }

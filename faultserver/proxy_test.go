@@ -111,14 +111,31 @@ func TestProxySpeaksToOneHost(t *testing.T) {
 	})
 }
 
-// Events pass as they come, also when the answer says its length.
+// thin is a writer that a fault puts before the server's.
+type thin struct{ http.ResponseWriter }
+
+func (t thin) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// Events pass as they come, also when the answer says its length, and through faults that let them pass. The head does not
+// wait for them.
 func TestProxyStreams(t *testing.T) {
-	for _, length := range []string{"", "15"} {
-		t.Run("length "+length, func(t *testing.T) {
+	through := fault.Of("through", faultFunc(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(thin{w}, r) }))
+	for _, c := range []struct {
+		name, length string
+		rules        []faultserver.Rule
+	}{
+		{"length unknown", "", nil},
+		{"length known", "15", nil},
+		{"length unknown, through a fault", "", []faultserver.Rule{{Fault: through}}},
+		{"length known, through a fault", "15", []faultserver.Rule{{Fault: through}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			upstream := func(w http.ResponseWriter, _ *http.Request) {
-				if length != "" {
-					w.Header().Set("Content-Length", length)
+				if c.length != "" {
+					w.Header().Set("Content-Length", c.length)
 				}
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(200 * time.Millisecond)
 				for i := range 5 {
 					time.Sleep(time.Duration(min(i, 1)) * 200 * time.Millisecond)
 					fmt.Fprintf(w, "e%d\n", i)
@@ -126,13 +143,18 @@ func TestProxyStreams(t *testing.T) {
 				}
 			}
 			proxied(t, upstream, func(t *testing.T, w *world) {
+				w.use(t, c.rules...)
+				began := time.Now()
 				answer, err := w.client.Get("http://api.test/")
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer answer.Body.Close()
-				began, lines := time.Now(), bufio.NewScanner(answer.Body)
-				for i := 0; lines.Scan(); i++ {
+				if at := time.Since(began); at != 0 {
+					t.Errorf("the head came after %v", at)
+				}
+				lines := bufio.NewScanner(answer.Body)
+				for i := 1; lines.Scan(); i++ {
 					if at := time.Since(began); at != time.Duration(i)*200*time.Millisecond {
 						t.Errorf("%s came after %v", lines.Text(), at)
 					}

@@ -52,14 +52,14 @@ func TestClose(t *testing.T) {
 		read error // what the client reads after the bytes that were sent
 	}{
 		{"close", func(s *memnet.Conn) { s.Close() }, io.EOF},
-		{"half-close", func(s *memnet.Conn) { s.CloseWrite() }, io.EOF},
-		{"reset", func(s *memnet.Conn) { s.SetLinger(0); s.Close() }, syscall.ECONNRESET},
-		{"linger for a while", func(s *memnet.Conn) { s.SetLinger(5); s.Close() }, io.EOF},
+		{"half-close", func(s *memnet.Conn) { _ = s.CloseWrite() }, io.EOF},
+		{"reset", func(s *memnet.Conn) { _ = s.SetLinger(0); s.Close() }, syscall.ECONNRESET},
+		{"linger for a while", func(s *memnet.Conn) { _ = s.SetLinger(5); s.Close() }, io.EOF},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client, server := ends(t)
 			defer client.Close()
-			server.Write([]byte("before"))
+			_, _ = server.Write([]byte("before"))
 			c.end(server)
 			got, err := readAll(client)
 			if got != "before" || !errors.Is(err, c.read) {
@@ -82,7 +82,7 @@ func readAll(c net.Conn) (string, error) {
 
 func TestCloseWithUnreadBytesResets(t *testing.T) {
 	client, server := ends(t)
-	client.Write([]byte("nobody reads this"))
+	_, _ = client.Write([]byte("nobody reads this"))
 	server.Close()
 	if _, err := client.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %v, want a reset", err)
@@ -94,14 +94,14 @@ func TestCloseWithUnreadBytesResets(t *testing.T) {
 
 func TestHalfCloseLeavesTheOtherDirection(t *testing.T) {
 	client, server := ends(t)
-	client.CloseWrite()
+	_ = client.CloseWrite()
 	if _, err := server.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("got %v, want EOF", err)
 	}
 	if _, err := client.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("got %v, want a broken pipe", err)
 	}
-	server.Write([]byte("answer"))
+	_, _ = server.Write([]byte("answer"))
 	server.Close()
 	if got, err := readAll(client); got != "answer" || err != io.EOF {
 		t.Errorf("got %q, %v", got, err)

@@ -1,0 +1,64 @@
+package faultserver_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+// Every fault that ships acts once for each request, on both versions of HTTP, on reused connections too, before a stub
+// and before an upstream, and leaves a closed entry that names it. Then the server is as good as new.
+func TestEveryFaultKind(t *testing.T) {
+	backends := map[string]func(*testing.T, func(*testing.T, *world)){
+		"stub": func(t *testing.T, test func(*testing.T, *world)) { virtual(t, test) },
+		"upstream": func(t *testing.T, test func(*testing.T, *world)) {
+			proxied(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "from upstream") }, test)
+		},
+	}
+	for _, kind := range fault.Kinds.All() {
+		for _, version := range []string{"HTTP/1.1", "HTTP/2.0"} {
+			for backend, run := range backends {
+				t.Run(kind.Name+" "+version+" "+backend, func(t *testing.T) {
+					var f fault.Spec
+					if err := strict.Decode("example", []byte(kind.Example), &f); err != nil {
+						t.Fatal(err)
+					}
+					run(t, func(t *testing.T, w *world) { actsOnEach(t, w, f, version) })
+				})
+			}
+		}
+	}
+}
+
+func actsOnEach(t *testing.T, w *world, f fault.Spec, version string) {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(version == "HTTP/1.1")
+	protocols.SetUnencryptedHTTP2(version == "HTTP/2.0")
+	transport := &http.Transport{DialContext: w.network.DialContext, Protocols: protocols}
+	defer transport.CloseIdleConnections()
+	w.client = &http.Client{Transport: transport, Timeout: time.Hour}
+
+	healthy := w.do(t, "POST /")
+	w.use(t, faultserver.Rule{Name: "r", Fault: f})
+	const n = 3
+	for range n {
+		w.ask(t, "POST /", "hello")
+		synctest.Wait()
+		if e := w.last(t); e.Open || e.Rule != "r" || e.Fault != f.Name() || e.Proto != version || e.BodyLen != 5 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if fired := w.Fired()["r"]; fired != n || w.Journal().Len() != n+1 || w.Journal().Pending() != 0 {
+		t.Errorf("fired %d times, %d entries, %d open", fired, w.Journal().Len(), w.Journal().Pending())
+	}
+	w.use(t)
+	if after := w.do(t, "POST /"); healthy != 200 || after != 200 {
+		t.Errorf("%d before, %d after", healthy, after)
+	}
+}
