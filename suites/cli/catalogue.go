@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retrygate/retrygate/assert"
@@ -26,6 +27,7 @@ type item struct {
 	Summary string `json:"summary"`
 	Facts   facts  `json:"facts,omitempty"`
 	Example string `json:"example,omitempty"`
+	File    string `json:"file,omitempty"` // the whole file that it is, to start one's own from
 }
 
 // facts are what explain adds, in the order to be read.
@@ -73,22 +75,14 @@ func scheduleItems() (all []item) {
 
 func scenarioItems() (all []item) {
 	for _, s := range scenarios.All() {
-		all = append(all, item{Name: s.Name, Summary: s.Summary, Facts: known(
+		file, _ := scenarios.Source(s.Name) // the name is one that ships
+		all = append(all, item{Name: s.Name, Summary: s.Summary, File: string(file), Facts: known(
 			fact{"why", s.Why},
 			fact{"judges", strings.Join(s.Judges, ", ")},
-			fact{"clients", fmt.Sprint(max(1, s.Clients))},
-			fact{"rules", ruleNames(s)},
+			fact{"clients", strconv.Itoa(max(1, s.Clients))},
 		)})
 	}
 	return all
-}
-
-func ruleNames(s scenarios.Scenario) string {
-	names := make([]string, len(s.Rules))
-	for i, r := range s.Rules {
-		names[i] = r.Name
-	}
-	return strings.Join(names, ", ")
 }
 
 func clauseItems() (all []item) {
@@ -134,7 +128,7 @@ func judgedIn(clause string) (names []string) {
 
 func profileItems() (all []item) {
 	for _, p := range assert.Profiles.All() {
-		all = append(all, item{Name: p.Name, Summary: p.Summary, Example: string(p.Text)})
+		all = append(all, item{Name: p.Name, Summary: p.Summary, File: string(p.Text)})
 	}
 	return all
 }

@@ -25,7 +25,7 @@ func newContract(w *world) *cobra.Command {
 func contractInit(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "Write a first contract to edit (default contract.yaml; - is stdout)",
+		Short: "Write a first contract to edit, contract.yaml or FILE (- is stdout)",
 		Example: `  retrygate contract init
   retrygate contract init -`,
 		Args: atMostOne("contract init", "file"),
@@ -99,7 +99,7 @@ func (w *world) lint(file string) error {
 func contractDoc(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doc [FILE]",
-		Short: "Print a contract as the Markdown table that both teams read (default: the profile strict)",
+		Short: "Print a contract as the page that both teams read",
 		Example: `  retrygate contract doc contract.yaml > CONTRACT.md
   retrygate contract doc`,
 		Args: atMostOne("contract doc", "file"),

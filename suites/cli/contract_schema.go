@@ -25,7 +25,7 @@ func contractSchema(w *world) *cobra.Command {
 	known := slices.Sorted(maps.Keys(schemas))
 	return &cobra.Command{
 		Use:   "schema [" + strings.Join(known, "|") + "]",
-		Short: "Print the JSON Schema of contract files, plans or scenarios, for editors (default: contract)",
+		Short: "Print the JSON Schema of a kind of file, for editors",
 		Example: `  retrygate contract schema > contract.schema.json
   retrygate contract schema scenario > scenario.schema.json`,
 		ValidArgs: known,

@@ -12,7 +12,10 @@ import (
 func newExplain(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Say what a clause, scenario, fault kind or schedule is, why, and how to fix a client",
+		Short: "Say what a clause, scenario, fault or schedule is, and why",
+		Long: `Says what is known about a clause, scenario, fault kind, schedule, profile or
+report format: what it is, why, how it is measured, how to fix a client that
+breaks it, and how it is written.`,
 		Example: `  retrygate explain jitter-present
   retrygate explain 503-burst`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -86,10 +89,18 @@ func (w *world) show(kind string, x item) {
 			}
 		}
 	}
-	if x.Example != "" {
-		fmt.Fprintf(w.stdout, "\n%s\n", paint.Dim("  example"))
-		for line := range strings.Lines(strings.TrimRight(x.Example, "\n")) {
-			fmt.Fprintf(w.stdout, "    %s\n", strings.TrimRight(line, "\n"))
-		}
+	w.block("example", x.Example)
+	w.block("file", x.File)
+}
+
+// block shows lines as they are, under a title.
+func (w *world) block(title, text string) {
+	if text == "" {
+		return
+	}
+	paint := report.Paint(w.style(w.stdout).Color)
+	fmt.Fprintf(w.stdout, "\n%s\n", paint.Dim("  "+title))
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fmt.Fprintln(w.stdout, strings.TrimRight("    "+line, " \n"))
 	}
 }

@@ -17,11 +17,14 @@ func newRoot(w *world) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "retrygate",
 		Short: "Prove that an HTTP client keeps its retry contract",
-		Long: `retrygate proves, before production does, that HTTP clients keep their retry contract.
+		Long: `retrygate proves, before production does, that HTTP clients keep their
+retry contract.
 
-A fault server stands where the API stood and misbehaves on purpose; it writes every request down with
-its time, and a checker judges the client by that history: was a 400 sent again, were retries capped, did
-the waits grow and spread, was Retry-After kept, did all clients come back in the same instant?`,
+A fault server stands where the API stood and misbehaves on purpose. It
+writes every request down with its time, and a checker judges the client
+by that history: was a 400 sent again, were retries capped, did the waits
+grow and spread, was Retry-After kept, did all clients come back in the
+same instant?`,
 		Example: `  retrygate verify -- curl -sS --retry 3 '{{url}}/driver/status'
   retrygate verify --contract contract.yaml -- python3 client.py
   retrygate serve --scenario 503-burst
@@ -31,6 +34,8 @@ the waits grow and spread, was Retry-After kept, did all clients come back in th
 	}
 	root.PersistentFlags().Var(&w.color, "color", "colour the output: auto, always or never")
 	root.SetFlagErrorFunc(flagError)
+	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d", columns(w.style(w.stdout)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", wrapped))
 	root.AddCommand(newVerify(w), newServe(w), newList(w), newExplain(w), newContract(w), newVersion(w))
 	return root
 }

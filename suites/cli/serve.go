@@ -33,9 +33,10 @@ func newServe(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Stand where an API stands and misbehave, until Ctrl-C",
-		Long: `Listens like an API and disturbs requests as a scenario or a plan says; undisturbed ones are answered by a
-stub, or passed on to --upstream. Every request is shown and, with --journal, written down, so that
-retrygate verify --journal can judge clients that someone else runs.`,
+		Long: `Listens like an API and disturbs requests as a scenario or a plan says;
+undisturbed ones are answered by a stub, or passed on to --upstream. Every
+request is shown and, with --journal, written down, so that retrygate verify
+--journal can judge clients that someone else runs.`,
 		Example: `  retrygate serve --scenario 503-burst
   retrygate serve --scenario flapping --upstream https://staging.example.com --journal journal.jsonl
   retrygate serve --plan plan.yaml --listen 127.0.0.1:0`,

@@ -35,18 +35,24 @@ func newVerify(w *world) *cobra.Command {
 	f := verifyFlags{seed: 1, failOn: level{assert.Major}}
 	cmd := &cobra.Command{
 		Use:   "verify [flags] -- COMMAND [ARG...]",
-		Short: "Judge a client: run it against every scenario and check what it did",
-		Long: `Runs the command once for each client that a scenario wants, each on an address of its own, and judges by
-what arrived there. {{url}} in the arguments becomes that address; it is also in the environment as
-RETRYGATE_URL. The client is a program in any language and needs to know nothing of retrygate.
+		Short: "Judge a client: run it against faults and check what it did",
+		Long: `Runs the command once for each client that a scenario wants, each on an
+address of its own, and judges by what arrived there. {{url}} in the
+arguments becomes that address; it is also in the environment as
+RETRYGATE_URL. The client may be written in any language and needs to know
+nothing of retrygate.
 
 With --journal no client runs: a history that serve wrote is judged.
 
-Exit codes: 0 the contract is kept, 1 it is broken (at --fail-on or above), 2 wrong usage or a client that
-could not be judged, 3 nothing is broken but something could not be decided, 130 interrupted.`,
+Exit codes:
+    0  the contract is kept
+    1  it is broken, at the level of --fail-on or above
+    2  wrong usage, or a client that could not be judged
+    3  nothing is broken, but something could not be decided
+  130  interrupted`,
 		Example: `  retrygate verify -- curl -sS --retry 3 '{{url}}/driver/status'
   retrygate verify --scenario sustained-400 --scenario 503-burst -- python3 client.py
-  retrygate verify --contract contract.yaml --report junit=junit.xml --report markdown=comment.md -- ./client '{{url}}'
+  retrygate verify --contract contract.yaml --report junit=junit.xml -- ./client
   retrygate verify --report json -- node client.js | jq .verdict
   retrygate verify --journal journal.jsonl`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,16 +68,16 @@ could not be judged, 3 nothing is broken but something could not be decided, 130
 	flags := cmd.Flags()
 	// Flags end at the first word that is none, so that a forgotten -- is told from a misspelt flag.
 	flags.SetInterspersed(false)
-	flags.StringVar(&f.contract, "contract", "", "contract `FILE` to judge by (default: the profile strict)")
-	flags.StringArrayVar(&f.scenarios, "scenario", nil, "scenario `NAME` or file to run; may be repeated (default: all)")
-	flags.Var(&f.clients, "clients", "clients to run in each scenario, at least (default: as many as the scenario wants)")
+	flags.StringVar(&f.contract, "contract", "", "judge by the contract in `FILE` (default: the profile strict)")
+	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenario of this `NAME`, or in this file; may be repeated (default: all)")
+	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
-	flags.Var(&f.timeout, "timeout", "longest time one client may take; never less than it takes to see the contract's deadline missed (default: the scenario's)")
-	flags.Var(&f.failOn, "fail-on", "least level that breaks the build: advisory, minor, major or critical")
-	flags.Var(&f.reports, "report", "write a report too: "+strings.Join(formatNames(), ", ")+"; without a file it takes the text's place")
+	flags.Var(&f.timeout, "timeout", "stop a client after so long, but not before it can have missed the contract's deadline (default: the scenario's limit)")
+	flags.Var(&f.failOn, "fail-on", "least level of a breach that counts: advisory, minor, major or critical")
+	flags.Var(&f.reports, "report", "write a report as well ("+strings.Join(formatNames(), ", ")+"); without a file, in place of the text")
 	flags.StringVar(&f.journal, "journal", "", "judge the history in `FILE` (- is stdin) instead of running a client")
 	flags.StringVar(&f.journalDir, "journal-dir", "", "keep each scenario's history in `DIR` as JSON Lines")
-	flags.Var(&f.upstream, "upstream", "answer undisturbed requests from here, through a proxy (default: a stub that says 200)")
+	flags.Var(&f.upstream, "upstream", "pass undisturbed requests on to here (default: a stub that says 200)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict line only, and no progress")
 	completeNames(cmd)
 	return cmd
