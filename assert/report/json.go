@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"math"
 )
 
 func init() {
@@ -18,7 +19,7 @@ func writeJSON(w io.Writer, r Report, _ Style) error {
 	}
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
-		s.Notes = list(s.Notes)
+		s.Notes, s.Seconds = list(s.Notes), math.Round(s.Seconds*1000)/1000
 		if s.Fired == nil {
 			s.Fired = map[string]uint64{}
 		}
