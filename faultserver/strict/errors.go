@@ -62,6 +62,7 @@ type decoder struct {
 	file     string
 	mistakes []mistake
 	at       map[[2]int]bool // places that have an error
+	places   int             // given to the nodes of a value that no file holds
 }
 
 // mistake is an error with what it is about, nil for the text of the file.
