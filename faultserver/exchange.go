@@ -26,9 +26,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := s.arrive(w, r, c) // 1
 	defer x.end()          // 5
-	if x.readBody(r) {     // 2
-		x.program.decide(x, r) // 3
-		x.act(r)               // 4
+	x.program.decide(x, r) // 2
+	if x.takeBody(r) {     // 3
+		x.act(r) // 4
 	}
 	x.ended = true
 }
@@ -73,7 +73,7 @@ func (x *recorder) act(r *http.Request) {
 	x.rule.fired.Add(1)
 	x.entry.Acted(x.rule.name, x.fault.Name())
 	f := x.fault.Fault()
-	if _, ok := f.(*fault.Status); !ok {
+	if s, ok := f.(*fault.Status); !ok || s.Early() {
 		x.watch(r.Context())
 	}
 	f.Inject(x, r, x)

@@ -49,12 +49,11 @@ func (p Plan) compile() (*program, error) {
 		}
 		c := &rule{
 			index: i, name: r.name(i), per: r.Per, when: r.When.Schedule(), chance: 1,
-			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0,
+			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, counts: r.counts(),
 		}
 		for _, f := range r.faults() {
 			c.faults = append(c.faults, f.Fresh())
 		}
-		c.counts = c.steps || c.sweep || !r.When.Always()
 		if r.Chance != nil {
 			c.chance = *r.Chance
 		}

@@ -64,6 +64,48 @@ type Selective interface {
 	Select(w http.ResponseWriter, r *http.Request) Fault
 }
 
+// Weighing is a Selective whose choice may hang on the body, which is read for it.
+type Weighing interface {
+	Selective
+	Weighs() bool
+}
+
+// Early is a fault that may act before the request's body was read. Where it says so the server leaves the body unread; all
+// other faults find it read.
+type Early interface {
+	Fault
+	Early() bool
+}
+
+// Checker is a fault that can tell what is wrong with its settings, naming each. Faults that are read from plans have a
+// Validate instead, which serves both.
+type Checker interface {
+	Fault
+	Check() error
+}
+
+// Scribe is told what a fault does that the server's response writer, which implements it, cannot see.
+type Scribe interface {
+	// Sends says that the fault will take the connection over and send an answer with this status by itself, under the
+	// headers that the response writer has. The answer counts as whole, unless the fault panics with http.ErrAbortHandler.
+	Sends(status int)
+	// Left says that the client went away now, where net/http cannot notice because the connection was taken over.
+	Left()
+}
+
+// scribe finds the exchange's scribe; without a server nobody is told.
+func scribe(w http.ResponseWriter) Scribe {
+	if s, ok := find[Scribe](w); ok {
+		return s
+	}
+	return deaf{}
+}
+
+type deaf struct{}
+
+func (deaf) Sends(int) {}
+func (deaf) Left()     {}
+
 // Draws gives the random numbers of one exchange. The server's response writer implements it, so that one seed gives one
 // outcome for each request sequence number.
 type Draws interface{ Draw() *rand.Rand }

@@ -51,6 +51,9 @@ func (l *Ratelimit) Select(w http.ResponseWriter, r *http.Request) Fault {
 	return l.limiter.judge(w, r)
 }
 
+// Weighs reports whether equal payloads are limited.
+func (l *Ratelimit) Weighs() bool { return l.Identical != nil }
+
 // Inject refuses the request, or leaves it to next.
 func (l *Ratelimit) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if refusal := l.Select(w, r); refusal != nil {

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -44,14 +43,14 @@ func (r *refusal) add(b bound, opens time.Duration) {
 func (r *refusal) fault(now time.Duration) Fault {
 	wait := r.until - now
 	b := r.worst
-	p := document{
-		Type: quotaExceeded, Title: "Quota Exceeded", Status: http.StatusTooManyRequests, Violated: r.violated,
+	p := Problem{
+		Type: quotaExceeded, Title: "Quota Exceeded", Violated: r.violated,
 		Detail: fmt.Sprintf(b.advice, b.rate.N, short(b.rate.Per), b.recent.refused, seconds(wait)),
 	}
 	if b.advice == adviceIdentical {
 		p.Type, p.Title = abnormalUsage, "Abnormal Usage Detected"
 	}
-	return &Status{Code: p.Status, RetryAfter: &wait, Headers: documentHeader, Body: p.String()}
+	return &Status{Code: http.StatusTooManyRequests, RetryAfter: Seconds(wait), Problem: &p}
 }
 
 // advertise tells the client how it stands (draft-ietf-httpapi-ratelimit-headers-11, sections 3 and 4). The ceiling is
@@ -74,20 +73,4 @@ func advertise(header http.Header, bounds []bound, now time.Duration) {
 		header.Set("RateLimit-Policy", strings.Join(policies, ", "))
 		header.Set("RateLimit", strings.Join(standings, ", "))
 	}
-}
-
-// document is a problem document (RFC 9457).
-type document struct {
-	Type     string   `json:"type,omitempty"`
-	Title    string   `json:"title"`
-	Status   int      `json:"status"`
-	Detail   string   `json:"detail"`
-	Violated []string `json:"violated-policies,omitempty"`
-}
-
-var documentHeader = map[string]string{"Content-Type": "application/problem+json"}
-
-func (d document) String() string {
-	text, _ := json.Marshal(d)
-	return string(text) + "\n"
 }
