@@ -96,8 +96,8 @@ func TestRatelimitStartsAnewWithThePlan(t *testing.T) {
 	plan := faultserver.Rule{Sweep: []fault.Spec{limit(&fault.Ratelimit{Limits: []fault.Rate{{N: 1, Per: time.Hour}}})}, Per: faultserver.PerClient}
 	for range 2 {
 		virtual(t, func(t *testing.T, w *world) {
-			for range 2 {
-				w.use(t, plan)
+			for _, anew := range []func(){func() { w.use(t, plan) }, func() { w.use(t, plan) }, w.Reset} {
+				anew()
 				if first, second := w.do(t, "GET /"), w.do(t, "GET /"); first != 200 || second != 429 {
 					t.Errorf("%d and %d", first, second)
 				}

@@ -29,3 +29,18 @@ func Known(l *Ratelimit) (clients, times int) {
 
 // MaxKnown is how many clients a generation has at most.
 const MaxKnown = maxKnown
+
+// LateTurns has n requests come at once to c, whose timer then fires late each time. It returns when they are done.
+func LateTurns(c *Capacity, n int, late time.Duration) (done []time.Duration) {
+	q, places, start := newQueue(c), make([]*place, n), time.Now()
+	for i := range places {
+		places[i], _ = q.join()
+	}
+	for range places {
+		q.advance(q.soonest().Add(late))
+	}
+	for _, p := range places {
+		done = append(done, p.done.Sub(start).Round(time.Second))
+	}
+	return done
+}

@@ -28,14 +28,29 @@ func (r *Rate) UnmarshalText(text []byte) error {
 		return fmt.Errorf("rate %q: %s", text, form)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(count))
-	if err != nil || n < 1 || n > maxRequests {
-		return fmt.Errorf("rate %q: %q is not a number from 1 to %d; %s", text, count, maxRequests, form)
+	if err != nil {
+		return fmt.Errorf("rate %q: %q is no number; %s", text, count, form)
 	}
 	d, err := time.ParseDuration(strings.TrimSpace(per))
-	if err != nil || d < minPer || d > maxPer {
-		return fmt.Errorf("rate %q: %q is not a length of time from %s to %s; %s", text, per, short(minPer), short(maxPer), form)
+	if err != nil {
+		return fmt.Errorf("rate %q: %q is no length of time; %s", text, per, form)
 	}
-	*r = Rate{n, d}
+	read := Rate{n, d}
+	if err := read.check(); err != nil {
+		return err
+	}
+	*r = read
+	return nil
+}
+
+// check says what is wrong with the rate.
+func (r Rate) check() error {
+	switch {
+	case r.N < 1 || r.N > maxRequests:
+		return fmt.Errorf("rate %s: the number %d is out of range; want 1 to %d", r, r.N, maxRequests)
+	case r.Per < minPer || r.Per > maxPer:
+		return fmt.Errorf("rate %s: the time %s is out of range; want %s to %s", r, short(r.Per), short(minPer), short(maxPer))
+	}
 	return nil
 }
 

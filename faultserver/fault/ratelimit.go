@@ -2,6 +2,7 @@ package fault
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,15 +24,15 @@ func init() {
 // longer for it, and costs nobody else anything. Who comes back no sooner than Retry-After said is let through; only room
 // under the ceiling may have gone to others meanwhile.
 type Ratelimit struct {
-	Limits []Rate `yaml:"limits"` // of each client, all of them at once; nil: 100/1m and 20/10s
+	Limits []Rate `yaml:"limits" doc:"of each client, all of them at once; default [100/1m, 20/10s], [] for none"`
 
 	// Identical limits the requests of one client that have equal method, path, query and body. Those without a body are
 	// left out: who polls does nothing wrong. nil: no such limit.
-	Identical *Rate `yaml:"identical"`
-	// Ceiling is a limit on all clients together, as the last resort. nil: none.
-	Ceiling *Rate `yaml:"ceiling"`
-	// Advertise sends RateLimit and RateLimit-Policy with every answer (draft-ietf-httpapi-ratelimit-headers-11).
-	Advertise bool `yaml:"advertise"`
+	Identical *Rate `yaml:"identical" doc:"of one client's requests with equal method, path, query and body; default none"`
+	// Ceiling is the last resort. nil: none.
+	Ceiling *Rate `yaml:"ceiling" doc:"of all clients together; default none"`
+	// Advertise follows draft-ietf-httpapi-ratelimit-headers-11.
+	Advertise bool `yaml:"advertise" doc:"sends RateLimit and RateLimit-Policy with every answer"`
 
 	once    sync.Once
 	limiter *limiter
@@ -73,10 +74,21 @@ func (l *Ratelimit) limits() []Rate {
 
 // Validate finds limits that could never act, because another is reached first.
 func (l *Ratelimit) Validate(n strict.Node) {
+	limits := l.limits()
+	rates := slices.Clone(limits)
+	for _, r := range []*Rate{l.Identical, l.Ceiling} {
+		if r != nil {
+			rates = append(rates, *r)
+		}
+	}
+	for _, r := range rates {
+		if err := r.check(); err != nil && !n.Failed() {
+			n.Fail("%v", err) // files have found it before
+		}
+	}
 	if n.Failed() {
 		return // nothing follows from what could not be read
 	}
-	limits := l.limits()
 	nodes := n.At("limits").Seq()
 	for i, limit := range limits {
 		for j, other := range limits {
@@ -100,7 +112,7 @@ func (l *Ratelimit) Validate(n strict.Node) {
 			break
 		}
 	}
-	if len(limits) == 0 && l.Identical == nil && l.Ceiling == nil {
+	if len(rates) == 0 {
 		n.Fail("nothing is limited; want limits, identical or ceiling")
 	}
 }

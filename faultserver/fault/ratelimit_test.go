@@ -215,15 +215,16 @@ func TestRatelimitCostsNobodyElse(t *testing.T) {
 					Limits: []fault.Rate{{20, 10 * time.Second}}, Identical: &fault.Rate{N: 20, Per: time.Minute}, Ceiling: &fault.Rate{N: 80, Per: 10 * time.Second}}
 				end := time.Now().Add(time.Minute)
 				refused := 0
-				go func() {
+				var clients sync.WaitGroup
+				clients.Go(func() {
 					for ; time.Now().Before(end); time.Sleep(25 * millisecond) {
 						if r := hammer; r.send(t, f) != 0 {
 							refused++
 						}
 					}
-				}()
+				})
 				for _, client := range []string{"a", "b", "c"} {
-					go func() {
+					clients.Go(func() {
 						for n := uint64(0); time.Now().Before(end); n++ {
 							r := request{client: client, method: "POST", target: "/", payload: 7 + n/20}
 							if wait := r.send(t, f); wait != 0 {
@@ -231,9 +232,9 @@ func TestRatelimitCostsNobodyElse(t *testing.T) {
 							}
 							time.Sleep(500 * millisecond)
 						}
-					}()
+					})
 				}
-				time.Sleep(2 * time.Minute)
+				clients.Wait()
 				if refused < 2200 {
 					t.Errorf("only %d of 2400 were refused", refused)
 				}
@@ -407,4 +408,22 @@ func TestRatelimitForgets(t *testing.T) {
 			t.Errorf("%d clients and %d times are remembered", clients, times)
 		}
 	})
+}
+
+// TestRatelimitChecksWhatIsMadeInGo refuses rates that no file could hold.
+func TestRatelimitChecksWhatIsMadeInGo(t *testing.T) {
+	for want, f := range map[string]*fault.Ratelimit{
+		"rate 0/0s: the number 0 is out of range; want 1 to 100000":             {Limits: []fault.Rate{{}}},
+		"rate 5/0s: the time 0s is out of range; want 1ms to 24h":               {Identical: &fault.Rate{N: 5}},
+		"rate 1000000/1m: the number 1000000 is out of range; want 1 to 100000": {Ceiling: &fault.Rate{N: 1_000_000, Per: time.Minute}},
+		"the limit 200/10s never acts: 100/1m is reached first":                 {Limits: []fault.Rate{{100, time.Minute}, {200, 10 * time.Second}}},
+		"nothing is limited; want limits, identical or ceiling":                 {Limits: []fault.Rate{}},
+	} {
+		if err := fault.Of("ratelimit", f).Check(); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	if err := fault.Of("ratelimit", &fault.Ratelimit{}).Check(); err != nil {
+		t.Error(err)
+	}
 }
