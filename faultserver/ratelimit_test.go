@@ -3,6 +3,7 @@ package faultserver_test
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -135,6 +136,30 @@ func TestRatelimitTakesNothingAway(t *testing.T) {
 	if err := s.Use(faultserver.Plan{Rules: []faultserver.Rule{outage, limited}}); err == nil {
 		t.Error("a limit behind a rule that takes everything is no error")
 	}
+}
+
+// A client that waits as long as it was told, to the nanosecond, is let in: a thousand times of a thousand.
+func TestRatelimitKeepsItsWord(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.use(t, faultserver.Rule{Fault: limit(&fault.Ratelimit{
+			Limits: []fault.Rate{{N: 2, Per: 900 * time.Millisecond}, {N: 5, Per: 7 * time.Second}}, Identical: &fault.Rate{N: 3, Per: 11 * time.Second}})})
+		random := rand.New(rand.NewPCG(5, 5))
+		for refused := 0; refused < 1000; {
+			body := strconv.Itoa(random.IntN(3))
+			if got, _ := w.ask(t, "POST /", body); got == 429 {
+				refused++
+				wait, err := strconv.Atoi(w.last(t).RetryAfter)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Duration(wait) * time.Second)
+				if got, _ := w.ask(t, "POST /", body); got != 200 {
+					t.Fatalf("%d after a wait of %d s, as told", got, wait)
+				}
+			}
+			time.Sleep(time.Duration(random.IntN(int(time.Second))))
+		}
+	})
 }
 
 // Real clients over real sockets, in real time: those that wait exactly as told are let in, while one hammers all along.

@@ -98,7 +98,7 @@ func (q *queue) advance(now time.Time) {
 			return
 		}
 		p := q.waiting[0]
-		q.waiting = q.waiting[1:]
+		q.waiting[0], q.waiting = nil, q.waiting[1:]
 		q.served++
 		if p == nil && q.skip {
 			continue

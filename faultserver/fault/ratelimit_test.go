@@ -427,3 +427,39 @@ func TestRatelimitChecksWhatIsMadeInGo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// FuzzRate reads what it writes.
+func FuzzRate(f *testing.F) {
+	for _, text := range []string{"100/1m", "20/10s", " 1 / 1.5h ", "0/1s", "5/s", "1/1ms", "99999999999999999999/1s", "1//1s"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var r, again fault.Rate
+		if r.UnmarshalText([]byte(text)) != nil {
+			if r != again {
+				t.Errorf("%q is refused and read as %v", text, r)
+			}
+			return
+		}
+		if err := again.UnmarshalText([]byte(r.String())); err != nil || again != r {
+			t.Errorf("%q reads as %v, and that as %v, %v", text, r, again, err)
+		}
+	})
+}
+
+// BenchmarkRatelimit has one client hammer and one keep its limits, both at once.
+func BenchmarkRatelimit(b *testing.B) {
+	for name, limit := range map[string]fault.Rate{"passes": {N: 100_000, Per: time.Millisecond}, "refuses": {N: 1, Per: time.Hour}} {
+		b.Run(name, func(b *testing.B) {
+			l := &fault.Ratelimit{Limits: []fault.Rate{limit, {N: 100_000, Per: 2 * time.Millisecond}}, Ceiling: &fault.Rate{N: 100_000, Per: time.Millisecond}}
+			at := &url.URL{Path: "/"}
+			b.ReportAllocs()
+			b.RunParallel(func(p *testing.PB) {
+				w, r := &request{client: "c", answer: answer{header: http.Header{}}}, &http.Request{Method: "GET", URL: at}
+				for p.Next() {
+					l.Select(w, r)
+				}
+			})
+		})
+	}
+}
