@@ -16,5 +16,6 @@
 //     left. For answers that fit net/http's buffer (2 KiB) this is before the client has the answer, so whoever got one
 //     finds its entry closed.
 //
-// Start a Server with New, give it a Plan with Use, let it Listen, and Close it.
+// Start a Server with New, give it a Plan with Use, let it Listen, and Close it. A Control lets other programs do the same
+// over HTTP.
 package faultserver

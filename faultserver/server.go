@@ -80,10 +80,15 @@ func (s *Server) Use(p Plan) error {
 	if err != nil {
 		return err
 	}
+	s.replace(next)
+	return nil
+}
+
+// replace puts a program to use.
+func (s *Server) replace(next *program) {
 	s.run.Lock() // Reset must not put back what it found before
 	defer s.run.Unlock()
 	s.program.Store(next)
-	return nil
 }
 
 // Reset starts the run anew, with the plan in use: the journal is empty, the clock, all counters and schedules begin
