@@ -267,10 +267,10 @@ func TestRatelimitCeiling(t *testing.T) {
 }
 
 func TestRatelimitSaysWhatToDo(t *testing.T) {
-	const client = "This client sent 2 requests within 10s, which is its limit, and 2 more that were refused. " +
+	const client = "This client sent 2 requests within 10s, which is its limit, and 2 more that the server refused. " +
 		"Wait 9 s before the next one; what comes sooner is refused too, but does not make the wait longer."
-	const identical = "This client sent one and the same payload 1 times within 1m, which is the limit, and 2 times more: " +
-		"something in it goes round in a loop. Do not send it again unchanged; if it has to be, wait 59 s."
+	const identical = "This client sent 1 request with one and the same payload within 1m, which is the limit, and 2 more that the server " +
+		"refused: something in it goes round in a loop. Do not send the payload again unchanged; if it has to be, wait 59 s."
 	const ceiling = "All clients together sent 2 requests within 1m, which is all that this server takes. " +
 		"This client is within its own limits; wait 59 s."
 	for name, c := range map[string]struct {
@@ -386,6 +386,27 @@ func TestFresh(t *testing.T) {
 	if s := fault.Of("reset", &fault.Reset{}); s.Fresh() != s {
 		t.Error("a fault without a memory is made anew")
 	}
+}
+
+// TestRatelimitRemembers keeps what it knows of a silent client for as long as its limit looks back.
+func TestRatelimitRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fault.Ratelimit{Limits: []fault.Rate{{1, time.Minute}}}
+		for round := range 10 {
+			time.Sleep(time.Duration(round) * 7 * time.Second)
+			if wait := get(t, f, "silent"); wait != 0 {
+				t.Errorf("told to wait %d s in round %d", wait, round)
+			}
+			for i := range 59 {
+				time.Sleep(time.Second)
+				get(t, f, strconv.Itoa(i))
+			}
+			if wait := get(t, f, "silent"); wait != 1 {
+				t.Errorf("told to wait %d s after 59 s in round %d", wait, round)
+			}
+			time.Sleep(time.Second)
+		}
+	})
 }
 
 // TestRatelimitForgets bounds what is remembered of clients that come and go, and of one that stays.

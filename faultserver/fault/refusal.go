@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// What a refusal says: how many were sent, in which time, how many more were refused, and the seconds to wait.
+// What a refusal says: how many requests were sent, in which time, how many more were refused, and the seconds to wait.
 const (
-	adviceClient = "This client sent %[1]d requests within %[2]s, which is its limit, and %[3]d more that were refused. " +
+	adviceClient = "This client sent %[1]s within %[2]s, which is its limit, and %[3]d more that the server refused. " +
 		"Wait %[4]d s before the next one; what comes sooner is refused too, but does not make the wait longer."
-	adviceIdentical = "This client sent one and the same payload %[1]d times within %[2]s, which is the limit, and %[3]d times more: " +
-		"something in it goes round in a loop. Do not send it again unchanged; if it has to be, wait %[4]d s."
-	adviceCeiling = "All clients together sent %[1]d requests within %[2]s, which is all that this server takes. " +
+	adviceIdentical = "This client sent %[1]s with one and the same payload within %[2]s, which is the limit, and %[3]d more that the server " +
+		"refused: something in it goes round in a loop. Do not send the payload again unchanged; if it has to be, wait %[4]d s."
+	adviceCeiling = "All clients together sent %[1]s within %[2]s, which is all that this server takes. " +
 		"This client is within its own limits; wait %[4]d s."
 )
 
@@ -41,11 +41,14 @@ func (r *refusal) add(b bound, opens time.Duration) {
 
 // fault is the answer, with a wait in whole seconds that ends when the limits let the next request through, or after.
 func (r *refusal) fault(now time.Duration) Fault {
-	wait := r.until - now
-	b := r.worst
+	wait, b := r.until-now, r.worst
+	sent := fmt.Sprintf("%d requests", b.rate.N)
+	if b.rate.N == 1 {
+		sent = "1 request"
+	}
 	p := Problem{
 		Type: quotaExceeded, Title: "Quota Exceeded", Violated: r.violated,
-		Detail: fmt.Sprintf(b.advice, b.rate.N, short(b.rate.Per), b.recent.refused, seconds(wait)),
+		Detail: fmt.Sprintf(b.advice, sent, short(b.rate.Per), b.recent.refused, seconds(wait)),
 	}
 	if b.advice == adviceIdentical {
 		p.Type, p.Title = abnormalUsage, "Abnormal Usage Detected"
