@@ -197,3 +197,64 @@ func TestResetMakesFaultsForget(t *testing.T) {
 		p.ask(t, "POST /v1/reset", "")
 	}
 }
+
+// Whoever has an answer finds its request in the journal, closed, however soon he looks.
+func TestAnswersAreInTheJournalBeforeTheyArrive(t *testing.T) {
+	_, url, p := wired(t)
+	p.ask(t, "PUT /v1/plan", "rules: [{steps: [503, 429]}]")
+	for i := range 1000 {
+		answer, err := p.client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		var found []struct {
+			Seq, Status int
+			Open        bool
+		}
+		p.ask(t, fmt.Sprintf("GET /v1/journal?since=%d", i), "").read(t, &found)
+		if len(found) != 1 || found[0].Seq != i+1 || found[0].Status != answer.StatusCode || found[0].Open {
+			t.Fatalf("after answer %d: %+v", i+1, found)
+		}
+	}
+}
+
+// A plan holds from the next request on, and no longer than it is in use, on connections that were open before too.
+func TestPlansReachOpenConnections(t *testing.T) {
+	const connections = 20
+	s, url, p := wired(t)
+	clients := make([]*http.Client, connections)
+	for i := range clients {
+		clients[i] = &http.Client{Transport: &http.Transport{}}
+		defer clients[i].CloseIdleConnections()
+	}
+	all := func(want int) {
+		t.Helper()
+		for i, c := range clients {
+			answer, err := c.Get(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("connection %d: %d, want %d", i, answer.StatusCode, want)
+			}
+		}
+	}
+	all(200)
+	p.ask(t, "PUT /v1/plan", "rules: [{fault: 501}]")
+	all(501)
+	p.ask(t, "POST /v1/scenarios/outage/start", "")
+	all(503)
+	p.ask(t, "DELETE /v1/plan", "")
+	all(200)
+	conns := map[uint64]bool{}
+	for _, e := range s.Journal().Entries() {
+		conns[e.Conn] = true
+	}
+	if len(conns) != connections {
+		t.Errorf("%d connections, want the same %d all the time", len(conns), connections)
+	}
+}

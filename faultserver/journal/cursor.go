@@ -28,11 +28,11 @@ func (c *Cursor) Began() time.Time { return c.began }
 // it has come closed. anew says that the journal was reset since; the entries are those of the new run.
 func (c *Cursor) Next() (entries []Entry, anew bool) {
 	for {
-		again, ok := c.again()
+		entries, ok := c.again()
 		if ok {
 			var fresh stretch
 			if fresh, ok = c.journal.read(c.seen); ok && fresh.run == c.run {
-				entries = append(again, fresh.entries...)
+				entries = append(entries, fresh.entries...)
 				c.note(entries, fresh.until)
 				return entries, anew
 			}
