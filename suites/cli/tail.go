@@ -79,7 +79,7 @@ func (t *tail) show(all bool) (open bool) {
 		lines.WriteString(t.paint.Dim("the run begins anew") + "\n")
 	}
 	for _, e := range entries {
-		over := all || !e.Open || t.j.Elapsed()-e.At > patience
+		over := all || !e.Open || t.j.Elapsed()-e.At >= patience
 		if over && !t.early[e.Seq] {
 			lines.WriteString(t.line(e))
 		}
