@@ -33,11 +33,25 @@ func sum(h hash.Hash, n int64, digest []byte) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(digest[:0]))
 }
 
-// readBody reads as much of the request's body as is needed before a rule can act, and journals it. It reports false
+// takeBody makes the request's body ready for what acts on it. It reports false when the request was answered already.
+func (x *recorder) takeBody(r *http.Request) bool {
+	if x.rule != nil && x.fault.Early() && !x.read && r.Body != nil && r.Body != http.NoBody {
+		x.stream(r, nil)
+		x.upload.endless = true // what the fault leaves unread stays so
+		return true
+	}
+	return x.readBody(r)
+}
+
+// readBody reads as much of the request's body as is needed before a fault can act, once, and journals it. It reports false
 // when it answered the request itself.
 //
 // net/http notices that a client left only once the body was read, so reading early is what makes Gone exact.
 func (x *recorder) readBody(r *http.Request) bool {
+	if x.read {
+		return !x.refused
+	}
+	x.read = true
 	switch {
 	case r.Body == nil || r.Body == http.NoBody:
 		x.entry.Body(0, 0, true)
@@ -78,6 +92,7 @@ func (x *recorder) consume(r *http.Request) bool {
 		x.Header().Set("Connection", "close")
 		text := fmt.Sprintf("the body is larger than the %d bytes that this server reads", limit)
 		http.Error(x, "retrygate: "+text, http.StatusRequestEntityTooLarge)
+		x.refused = true
 		return false
 	}
 	return true

@@ -5,15 +5,17 @@
 //
 //  1. Its arrival is journalled, before the body is read and before anything delays it: a verifier has to see requests
 //     that are still going on. Who sent it, and which call it belongs to, is told by listener and headers.
-//  2. The body is read and hashed, all of it for the stub, up to 1 MiB before an upstream is asked; the rest is hashed as
-//     it streams. Reading it early is also what lets net/http notice that the client left.
-//  3. The plan's router finds the first rule that the request meets and that is on: match, hits and schedule, chance.
+//  2. The plan's router finds the first rule that the request meets and that is on: match, hits and schedule, chance.
 //     What is decided by chance depends on the seed and the request's sequence number only.
+//  3. The body is read and hashed, all of it for the stub, up to 1 MiB before an upstream is asked; the rest is hashed as
+//     it streams. Reading it early is also what lets net/http notice that the client left. A fault that acts before the
+//     body was read finds it untouched; a rule that tells calls apart by their bodies reads it before step 2.
 //  4. The rule's fault acts; without one, the backend answers. Both write through a recorder, which journals the status
 //     before its bytes go out.
 //  5. The entry is closed, once, whatever happened: also when the fault broke the connection, panicked, or the client
 //     left. For answers that fit net/http's buffer (2 KiB) this is before the client has the answer, so whoever got one
 //     finds its entry closed.
 //
-// Start a Server with New, give it a Plan with Use, let it Listen, and Close it.
+// Start a Server with New, give it a Plan with Use, let it Listen, and Close it. A Control lets other programs do the same
+// over HTTP.
 package faultserver

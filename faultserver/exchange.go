@@ -26,9 +26,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := s.arrive(w, r, c) // 1
 	defer x.end()          // 5
-	if x.readBody(r) {     // 2
-		x.program.decide(x, r) // 3
-		x.act(r)               // 4
+	x.program.decide(x, r) // 2
+	if x.takeBody(r) {     // 3
+		x.act(r) // 4
 	}
 	x.ended = true
 }
@@ -49,13 +49,15 @@ func (s *Server) leave() {
 // arrive journals the request.
 func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *recorder {
 	x := recorders.Get().(*recorder)
-	x.server, x.program, x.w, x.request, x.declared, x.listener = s, s.program.Load(), w, r, -1, c.client
+	x.server, x.w, x.request, x.declared, x.listener = s, w, r, -1, c.client
 	a := journal.Arrival{
 		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
 	}
 	a.Client, a.Auth = s.client(r, c, identify(&a, r.Header))
 	x.client, x.call = a.Client, a.Call
-	x.entry = s.journal.Arrive(a)
+	s.run.RLock()
+	x.program, x.entry = s.program.Load(), s.journal.Arrive(a)
+	s.run.RUnlock()
 	return x
 }
 
@@ -71,7 +73,7 @@ func (x *recorder) act(r *http.Request) {
 	x.rule.fired.Add(1)
 	x.entry.Acted(x.rule.name, x.fault.Name())
 	f := x.fault.Fault()
-	if _, ok := f.(*fault.Status); !ok {
+	if s, ok := f.(*fault.Status); !ok || s.Early() {
 		x.watch(r.Context())
 	}
 	f.Inject(x, r, x)

@@ -29,6 +29,7 @@ func (x *recorder) hashCall() uint64 {
 	if x.call != "" {
 		return maphash.Comparable(keySeed, byID{x.listener, x.call})
 	}
+	x.readBody(x.request)
 	u := x.request.URL
 	return maphash.Comparable(keySeed, byContent{x.client, x.request.Method, u.EscapedPath(), u.RawQuery, x.bodySum})
 }

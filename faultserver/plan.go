@@ -1,6 +1,7 @@
 package faultserver
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -11,9 +12,11 @@ import (
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
-// Plan is an ordered list of rules. Of those that a request meets, the first that is on acts; the others do not see it.
+// Plan is an ordered list of rules. Of those that a request meets, the first that is on acts; the others do not see it. A
+// fault that chooses by itself, such as a limit that is not reached, leaves the request to the rules behind.
 // The zero Plan leaves every request alone.
 type Plan struct {
+	Name  string `yaml:"-"` // of the scenario that it is from, "" if of none
 	Rules []Rule `yaml:"rules" doc:"in order: the first rule that a request meets and that is on acts"`
 }
 
@@ -38,7 +41,21 @@ type Rule struct {
 	// Sweep gives the k-th new call (or client, as Per says) the k-th fault, and the same at each of its hits; after the
 	// last, it starts over.
 	Sweep []fault.Spec `yaml:"sweep" doc:"what happens to every request of the first call (or client), of the second ...; then from the start"`
+
+	written json.RawMessage // as it stands in the file, if it is from one
 }
+
+// ruleFields is a Rule that strict reads by its fields.
+type ruleFields Rule
+
+// UnmarshalNode reads a rule, and remembers how it was written.
+func (r *Rule) UnmarshalNode(n strict.Node) {
+	n.Decode((*ruleFields)(r))
+	r.written = n.JSON()
+}
+
+// JSONSchema describes what UnmarshalNode accepts.
+func (Rule) JSONSchema() map[string]any { return strict.SchemaPart(ruleFields{}) }
 
 // Match says which requests meet a rule: all that satisfy every field that is set. Fields mean what they mean to
 // gorilla/mux, on the escaped path as the client sent it.

@@ -2,6 +2,7 @@ package faultserver_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -31,6 +32,8 @@ rules:
     per: call
     when: {first: 1}
     sweep: [400, {reset: {}}]
+  - {match: {path: /v3}, per: call, steps: [503]}
+  - {match: {path: /v4}, fault: {reset: {after: half}}}
   - fault: pass
 `
 	var p faultserver.Plan
@@ -83,6 +86,9 @@ var mistakes = []struct{ name, plan, want string }{
 	{"default name taken", "rules:\n- {name: rule-2, match: {path: /a}, fault: 503}\n- {match: {path: /b}, fault: 503}", `3:3: the name "rule-2" is taken by rule 1; names tell rules apart in reports`},
 	{"behind a rule for everything", "rules:\n- {name: all, fault: 503}\n- {match: {path: /b}, fault: 503}", `3:3: this rule can never act: rule all before it takes all of its requests`},
 	{"behind a pass", "rules:\n- fault: pass\n- fault: 503", `3:3: this rule can never act: rule rule-1 before it takes all of its requests`},
+	{"before the body, per call", `rules: [{per: call, when: {first: 1}, fault: {reset: {after: head}}}]`, `1:9: the fault acts before the body is read, but rule rule-1 needs the body to tell requests apart; count per: client there, put that rule behind, or let this fault act after: body`},
+	{"before the body, behind a rule per call", "rules:\n- {name: a, match: {path: \"/{x}\"}, per: call, steps: [503]}\n- {match: {path: /b}, fault: [503, {close: {after: half}}]}", `3:3: the fault acts before the body is read, but rule a`},
+	{"before the body, behind a limit on payloads", "rules:\n- {name: a, fault: {ratelimit: {identical: 3/1m}}}\n- {fault: {reset: {after: half}}}", `3:3: the fault acts before the body is read, but rule a`},
 	{"several", "rules:\n- {chance: 2, fault: 503}\n- {when: {first: 0}, per: cal, fault: {}}", "2:12: chance is 2, but a likelihood is more than 0, up to 1\n3:10: first is 0, so the rule is never on; it takes 1 or more\n3:27: unknown scope \"cal\"; did you mean call?\n3:39: 0 faults in one mapping"},
 	{"unknown field hides nothing behind it", "rules:\n- {match: {pth: /a}, fault: 503}\n- {match: {path: /b}, fault: 503}", `2:12: unknown field "pth"; did you mean path?`},
 	{"misspelt fault is not a missing one", `rules: [{falt: 503}]`, `1:10: unknown field "falt"; did you mean fault?`},
@@ -120,16 +126,29 @@ func TestUseMistakes(t *testing.T) {
 		{Match: faultserver.Match{Path: "b"}, When: schedule.Of(schedule.First(0)), Fault: fault.Pass()},
 		{Match: faultserver.Match{Path: "/c"}, Steps: []fault.Spec{fault.Pass(), {}}},
 		{Match: faultserver.Match{Path: "/d"}},
+		{Match: faultserver.Match{Path: "/e"}, Fault: fault.Of("status", &fault.Status{Code: 99})},
+		{Match: faultserver.Match{Path: "/f"}, Steps: []fault.Spec{fault.Of("late", fault.Chain(
+			&fault.Latency{Fixed: -1}, &fault.Status{RetryAfter: &fault.RetryAfter{}, Headers: map[string]string{"": "x"}}, &fault.Reset{}))}},
+		{Match: faultserver.Match{Path: "/g"}, Fault: fault.Of("own", picky{})},
+		{Match: faultserver.Match{Path: "/h"}, Fault: fault.Of("status", &fault.Status{})},
 	}})
 	const want = `faultserver: rule a, chance: chance is NaN, but a likelihood is more than 0, up to 1
 faultserver: rule rule-2, match.path: mux: path must start with a slash, got "b"
 faultserver: rule rule-2, when: first is 0, so the rule is never on; it takes 1 or more
 faultserver: rule rule-3, steps: steps has nothing at place 2; write pass to leave a request alone
-faultserver: rule rule-4: the rule says when to act, but not what to do; give it a fault, steps or a sweep`
+faultserver: rule rule-4: the rule says when to act, but not what to do; give it a fault, steps or a sweep
+faultserver: rule rule-5, fault: status: code: 99 is out of range; want 200 to 599
+faultserver: rule rule-6, steps: late: fixed: -1ns is too small; want more than 0s; "" is no header name; it takes letters, digits and hyphens; no Retry-After is given; write it 2s, {date: 3s} or {raw: "soon"}
+faultserver: rule rule-7, fault: own: never content`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
+
+// picky is a fault of a user's own that has a Check.
+type picky struct{ faultFunc }
+
+func (picky) Check() error { return errors.New("never content") }
 
 // Rule by rule: does the first take everything away from the second?
 func TestRulesBehindOthers(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/schedule"
 )
@@ -21,7 +22,7 @@ type problem struct {
 func (p Plan) problems(unread func(rule int) bool) []problem {
 	var all []problem
 	for i, r := range p.Rules {
-		found := slices.Concat(r.wrongMatch(), r.wrongFaults(), r.neverOn(i == len(p.Rules)-1), p.wrongPlace(i, unread))
+		found := slices.Concat(r.wrongMatch(), r.wrongFaults(), r.neverOn(i == len(p.Rules)-1), p.wrongPlace(i, unread), p.tooEarly(i))
 		for _, f := range found {
 			f.rule = i
 			all = append(all, f)
@@ -29,6 +30,9 @@ func (p Plan) problems(unread func(rule int) bool) []problem {
 	}
 	return all
 }
+
+// oneLine joins what is wrong with the settings of one thing.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 func wrong(field, format string, args ...any) []problem {
 	return []problem{{field: field, message: fmt.Sprintf(format, args...)}}
@@ -103,6 +107,9 @@ func (r Rule) wrongFaults() []problem {
 		if f.Fault() == nil {
 			return wrong(given[0], "%s has nothing at place %d; write pass to leave a request alone", given[0], i+1)
 		}
+		if err := f.Check(); err != nil {
+			return wrong(given[0], "%s: %s", f.Name(), oneLine(err))
+		}
 		if r.Steps != nil && r.Per == PerCall && f.IsPass() && i < len(r.Steps)-1 {
 			return wrong("steps", "steps after the pass at place %d are never reached: per call, the first request that is left alone ends the call", i+1)
 		}
@@ -121,7 +128,7 @@ func (r Rule) neverOn(last bool) (found []problem) {
 		}
 	}
 	if err := r.When.Check(); err != nil {
-		return append(found, wrong("when", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))...)
+		return append(found, wrong("when", "%s", oneLine(err))...)
 	}
 	when := r.When.Schedule()
 	if r.Per == PerCall && last && !when.Active(0, 1) {
@@ -160,7 +167,27 @@ func (p Plan) wrongPlace(i int, unread func(rule int) bool) (found []problem) {
 	return found
 }
 
+// tooEarly finds faults that want the body unread behind rules that have to read it to know whether they act.
+func (p Plan) tooEarly(i int) []problem {
+	r := p.Rules[i]
+	if !slices.ContainsFunc(r.faults(), fault.Spec.Early) {
+		return nil
+	}
+	for j, earlier := range p.Rules[:i+1] {
+		weighs := slices.ContainsFunc(earlier.faults(), fault.Spec.Weighs)
+		if (weighs || earlier.Per == PerCall && earlier.counts()) && !earlier.Match.apart(r.Match) {
+			return wrong("", "the fault acts before the body is read, but rule %s needs the body to tell requests apart; "+
+				"count per: client there, put that rule behind, or let this fault act after: body", earlier.name(j))
+		}
+	}
+	return nil
+}
+
+// counts reports whether the number of a hit, or its time, matters to the rule.
+func (r Rule) counts() bool { return len(r.Steps) > 0 || len(r.Sweep) > 0 || !r.When.Always() }
+
 // unconditional reports whether the rule acts on every request that meets its match.
 func (r Rule) unconditional() bool {
-	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0
+	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0 &&
+		!slices.ContainsFunc(r.faults(), fault.Spec.IsSelective)
 }

@@ -2,6 +2,7 @@ package faultserver
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -12,6 +13,7 @@ import (
 
 // program is a compiled plan: one mux router, one route for each rule.
 type program struct {
+	plan   Plan
 	router *mux.Router
 	rules  []*rule
 	calls  []*tally // of the rules that count per call
@@ -38,7 +40,8 @@ func (p Plan) compile() (*program, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	done := &program{router: newRouter()}
+	p.Rules = slices.Clone(p.Rules) // Reset compiles it again, whatever the caller does with his
+	done := &program{plan: p, router: newRouter()}
 	for i, r := range p.Rules {
 		route, err := r.Match.route(done.router, undecided)
 		if err != nil {
@@ -46,9 +49,11 @@ func (p Plan) compile() (*program, error) {
 		}
 		c := &rule{
 			index: i, name: r.name(i), per: r.Per, when: r.When.Schedule(), chance: 1,
-			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, faults: r.faults(),
+			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, counts: r.counts(),
 		}
-		c.counts = c.steps || c.sweep || !r.When.Always()
+		for _, f := range r.faults() {
+			c.faults = append(c.faults, f.Fresh())
+		}
 		if r.Chance != nil {
 			c.chance = *r.Chance
 		}
@@ -91,7 +96,8 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 	return false
 }
 
-// act gives x the rule's fault for this hit, unless the steps are used up. A pass only keeps the rules behind from acting.
+// act gives x the rule's fault for this hit, unless the steps are used up or the fault leaves the request alone, as a limit
+// does that is not reached. A pass only keeps the rules behind from acting.
 func (c *rule) act(x *recorder, n count) {
 	k := 0
 	switch {
@@ -102,8 +108,12 @@ func (c *rule) act(x *recorder, n count) {
 	case c.sweep:
 		k = n.order % len(c.faults)
 	}
+	f, ok := c.faults[k].Select(x, x.request)
+	if !ok {
+		return
+	}
 	x.decided = true
-	if f := c.faults[k]; !f.IsPass() {
+	if !f.IsPass() {
 		x.rule, x.fault = c, f
 	}
 }

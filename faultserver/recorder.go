@@ -30,6 +30,8 @@ type recorder struct {
 	callKey      uint64  // 0: not computed yet
 	bodySum      uint64  // of what was read before the rule was chosen
 	upload       *upload // the part of the body that was not
+	read         bool    // readBody has been here
+	refused      bool    // and found the body too large
 	broken       bool    // the body ended before its end
 
 	match   mux.RouteMatch
@@ -45,6 +47,7 @@ type recorder struct {
 	flushed   bool
 	hijacked  bool
 	upgraded  bool // hijacked to carry another protocol
+	byHand    bool // hijacked by a fault that sends a whole answer
 	cutOff    bool
 	asked     bool // the upstream was
 	relaying  bool // its answer is being passed on
@@ -136,12 +139,13 @@ func (x *recorder) FlushError() error {
 	return http.NewResponseController(x.w).Flush()
 }
 
-// Hijack gives the connection away. What goes over it is no answer any more, unless the protocol was switched.
+// Hijack gives the connection away. What goes over it is no answer any more, unless the protocol was switched or the fault
+// said that it is.
 func (x *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(x.w).Hijack()
 	if err == nil {
 		x.hijacked = true
-		if !x.upgraded {
+		if !x.upgraded && !x.byHand {
 			x.cut()
 		}
 	}
@@ -155,6 +159,24 @@ func (x *recorder) Draw() *rand.Rand {
 	}
 	return x.random
 }
+
+// Client tells who sent the request. With Payload, it implements fault.Origin.
+func (x *recorder) Client() string { return x.client }
+
+// Payload gives the body's hash, if the body is not too large to be read now.
+func (x *recorder) Payload() (sum uint64, ok bool) {
+	x.readBody(x.request)
+	return x.bodySum, x.bodySum != 0 && x.upload == nil && !x.broken
+}
+
+// Sends notes that a fault sends an answer by itself. With Left, it implements fault.Scribe.
+func (x *recorder) Sends(status int) {
+	x.answers(status)
+	x.byHand = true
+}
+
+// Left notes that the client went away.
+func (x *recorder) Left() { x.left() }
 
 // ServeHTTP lets the backend answer. It is what faults call next.
 func (x *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -63,6 +63,21 @@ func (m Match) covers(other Match) bool {
 		within(m.Queries, other.Queries)
 }
 
+// apart reports whether no request meets both. When it cannot tell, it says no.
+func (m Match) apart(other Match) bool {
+	if a, b := m.Path+m.PathPrefix, other.Path+other.PathPrefix; !strings.Contains(a+b, "{") {
+		switch {
+		case a != b && m.Path != "" && other.Path != "",
+			m.PathPrefix != "" && other.Path != "" && !strings.HasPrefix(b, a),
+			m.Path != "" && other.PathPrefix != "" && !strings.HasPrefix(a, b),
+			m.PathPrefix != "" && other.PathPrefix != "" && !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a):
+			return true
+		}
+	}
+	shared := func(method string) bool { return m.method(&http.Request{Method: method}, nil) }
+	return len(m.Methods) > 0 && len(other.Methods) > 0 && !slices.ContainsFunc(other.Methods, shared)
+}
+
 func (m Match) coversMethods(other Match) bool {
 	if len(m.Methods) == 0 {
 		return true

@@ -30,6 +30,7 @@ type Server struct {
 	backend   backend
 
 	program     atomic.Pointer[program]
+	run         sync.RWMutex // read-held while a request takes its program and its place in the journal: both are of one run
 	connections atomic.Uint64
 
 	base   context.Context // ends when the server is closed
@@ -67,7 +68,8 @@ func New(options ...Option) *Server {
 	if s.upstream != nil {
 		s.backend = newRelay(s)
 	}
-	s.program.Store(&program{})
+	none, _ := Plan{}.compile() // nothing can be wrong with it
+	s.program.Store(none)
 	return s
 }
 
@@ -78,8 +80,42 @@ func (s *Server) Use(p Plan) error {
 	if err != nil {
 		return err
 	}
-	s.program.Store(next)
+	s.replace(next)
 	return nil
+}
+
+// replace puts a program to use.
+func (s *Server) replace(next *program) {
+	s.run.Lock() // Reset must not put back what it found before
+	defer s.run.Unlock()
+	s.program.Store(next)
+}
+
+// Reset starts the run anew, with the plan in use: the journal is empty, the clock, all counters and schedules begin
+// again. Requests still going on belong to the run before, and leave no trace in this one.
+func (s *Server) Reset() {
+	for {
+		now := s.program.Load()
+		next, err := now.plan.compile()
+		if err != nil {
+			panic(err) // it compiled before
+		}
+		if s.begin(now, next) {
+			return
+		}
+	}
+}
+
+// begin starts the run anew with another program; false if the one in use is not what it was. A nil before is any.
+func (s *Server) begin(before, next *program) bool {
+	s.run.Lock()
+	defer s.run.Unlock()
+	if before != nil && s.program.Load() != before {
+		return false
+	}
+	s.journal.Reset()
+	s.program.Store(next)
+	return true
 }
 
 // Journal returns the record of all exchanges.

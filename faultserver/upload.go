@@ -12,7 +12,7 @@ type upload struct {
 	x       *recorder
 	ahead   bytes.Reader
 	rest    io.ReadCloser
-	endless bool // may go on until it sees an answer
+	endless bool // nothing is read of it but what is asked for: it may go on until it sees an answer
 
 	mu   sync.Mutex // the upstream's transport may read on while the exchange ends
 	hash hash.Hash

@@ -26,7 +26,7 @@ type Scenario struct {
 const maxClients = 1000
 
 // Plan is what the fault server does.
-func (s Scenario) Plan() faultserver.Plan { return faultserver.Plan{Rules: s.Rules} }
+func (s Scenario) Plan() faultserver.Plan { return faultserver.Plan{Name: s.Name, Rules: s.Rules} }
 
 // String names the scenario and what it does, on one line.
 func (s Scenario) String() string { return fmt.Sprintf("%s: %s", s.Name, s.Summary) }

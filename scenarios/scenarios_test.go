@@ -94,7 +94,7 @@ func TestSchemaKnowsTheFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"judges", "rules", "match", "when", "window", "per", "client", "sweep", "status", "retry-after-date", "chance"} {
+	for _, word := range []string{"judges", "rules", "match", "when", "window", "per", "client", "sweep", "status", "retry-after", "date", "chance"} {
 		if !strings.Contains(string(text), `"`+word+`"`) {
 			t.Errorf("the schema does not know %s", word)
 		}

@@ -47,6 +47,26 @@ func takeOver(w http.ResponseWriter) net.Conn {
 // hangUp closes the connection in good order (FIN): the client reads the end of the stream.
 func hangUp(w http.ResponseWriter) { _ = takeOver(w).Close() }
 
+// lingering is how long a connection with unread bytes is read on before it is closed; net/http does the same.
+const lingering = 500 * time.Millisecond
+
+// turnAway is hangUp in the middle of a request. To close over bytes that nobody read would be a reset, so what the client
+// goes on to send is dropped for a while.
+func turnAway(w http.ResponseWriter) {
+	conn := takeOver(w)
+	under := underTLS(conn)
+	for _, c := range []net.Conn{conn, under} {
+		if half, ok := c.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+	}
+	_ = conn.SetDeadline(time.Now().Add(lingering))
+	go func() {
+		_, _ = io.Copy(io.Discard, under)
+		_ = conn.Close()
+	}()
+}
+
 // breakConnection resets the connection (RST): the client reads "connection reset by peer".
 func breakConnection(w http.ResponseWriter) {
 	conn := takeOver(w)

@@ -15,3 +15,32 @@ func (f fixedDraws) Draw() *rand.Rand { return f.random }
 
 // DelayOf draws one delay.
 func DelayOf(l *Latency, random *rand.Rand) time.Duration { return l.delay(fixedDraws{nil, random}) }
+
+// Known returns how many clients l remembers, and how many times of requests.
+func Known(l *Ratelimit) (clients, times int) {
+	g := &l.limiter.clients
+	for _, known := range []map[string]*client{g.young, g.old} {
+		for _, c := range known {
+			times += cap(c.recent.times)
+		}
+	}
+	return len(g.young) + len(g.old), times
+}
+
+// MaxKnown is how many clients a generation has at most.
+const MaxKnown = maxKnown
+
+// LateTurns has n requests come at once to c, whose timer then fires late each time. It returns when they are done.
+func LateTurns(c *Capacity, n int, late time.Duration) (done []time.Duration) {
+	q, places, start := newQueue(c), make([]*place, n), time.Now()
+	for i := range places {
+		places[i], _ = q.join()
+	}
+	for range places {
+		q.advance(q.soonest().Add(late))
+	}
+	for _, p := range places {
+		done = append(done, p.done.Sub(start).Round(time.Second))
+	}
+	return done
+}

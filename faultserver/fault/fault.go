@@ -22,6 +22,7 @@ type Fault interface {
 type Kind struct {
 	Name, Summary, Example string
 	New                    func() Fault
+	Spares                 int // how many requests of one client the example leaves alone before it acts; for a Selective
 }
 
 // Kinds holds every registered kind.
@@ -49,20 +50,89 @@ func (c chain) Inject(w http.ResponseWriter, r *http.Request, next http.Handler)
 	}))
 }
 
+// Stateful is a fault that remembers the exchanges that it met. A plan that is put to use starts with fresh ones.
+type Stateful interface {
+	Fault
+	Fresh() Fault // has the same settings and remembers nothing
+}
+
+// Selective is a fault that leaves exchanges alone by itself, as a limit does that is not reached. A rule with it acts only
+// on the others; those that are left alone go on to the rules behind.
+type Selective interface {
+	Fault
+	// Select is asked once for each exchange and returns what is to happen to it, nil for nothing. It may set headers.
+	Select(w http.ResponseWriter, r *http.Request) Fault
+}
+
+// Weighing is a Selective whose choice may hang on the body, which is read for it.
+type Weighing interface {
+	Selective
+	Weighs() bool
+}
+
+// Early is a fault that may act before the request's body was read. Where it says so the server leaves the body unread; all
+// other faults find it read.
+type Early interface {
+	Fault
+	Early() bool
+}
+
+// Checker is a fault that can tell what is wrong with its settings, naming each. Faults that are read from plans have a
+// Validate instead, which serves both.
+type Checker interface {
+	Fault
+	Check() error
+}
+
+// Scribe is told what a fault does that the server's response writer, which implements it, cannot see.
+type Scribe interface {
+	// Sends says that the fault will take the connection over and send an answer with this status by itself, under the
+	// headers that the response writer has. The answer counts as whole, unless the fault panics with http.ErrAbortHandler.
+	Sends(status int)
+	// Left says that the client went away now, where net/http cannot notice because the connection was taken over.
+	Left()
+}
+
+// scribe finds the exchange's scribe; without a server nobody is told.
+func scribe(w http.ResponseWriter) Scribe {
+	if s, ok := find[Scribe](w); ok {
+		return s
+	}
+	return deaf{}
+}
+
+type deaf struct{}
+
+func (deaf) Sends(int) {}
+func (deaf) Left()     {}
+
 // Draws gives the random numbers of one exchange. The server's response writer implements it, so that one seed gives one
 // outcome for each request sequence number.
 type Draws interface{ Draw() *rand.Rand }
 
-// draw finds the exchange's random numbers behind any number of wrapped writers; without a server they come from the
-// process's own source.
+// draw finds the exchange's random numbers; without a server they come from the process's own source.
 func draw(w http.ResponseWriter) *rand.Rand {
+	if d, ok := find[Draws](w); ok {
+		return d.Draw()
+	}
+	return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+}
+
+// Origin tells who sent an exchange's request, and what. The server's response writer implements it.
+type Origin interface {
+	Client() string                 // as the journal names it
+	Payload() (sum uint64, ok bool) // a hash of the body; false where there is none, or not all of it is known yet
+}
+
+// find looks for an ability behind any number of wrapped writers.
+func find[T any](w http.ResponseWriter) (ability T, ok bool) {
 	for {
-		if d, ok := w.(Draws); ok {
-			return d.Draw()
+		if ability, ok = w.(T); ok {
+			return ability, true
 		}
-		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+		u, wraps := w.(interface{ Unwrap() http.ResponseWriter })
+		if !wraps {
+			return ability, false
 		}
 		w = u.Unwrap()
 	}

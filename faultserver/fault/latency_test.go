@@ -23,6 +23,8 @@ type seeded struct {
 
 func (s seeded) Draw() *rand.Rand { return s.random }
 
+func (s seeded) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
 // withSeed runs f with one seed for each exchange.
 type withSeed struct {
 	fault.Fault

@@ -1,6 +1,9 @@
 package fault
 
 import (
+	"errors"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
@@ -32,6 +35,78 @@ func (s Spec) Name() string { return s.name }
 
 // IsPass reports whether the exchange is to be left alone.
 func (s Spec) IsPass() bool { return s.name == pass }
+
+// each yields the faults that apply in order.
+func (s Spec) each() []Fault {
+	switch f := s.fault.(type) {
+	case nil:
+		return nil
+	case chain:
+		return f
+	default:
+		return []Fault{f}
+	}
+}
+
+// Early reports whether one of the faults may act before the request's body was read; then the others find it unread too.
+func (s Spec) Early() bool {
+	return slices.ContainsFunc(s.each(), func(f Fault) bool {
+		e, ok := f.(Early)
+		return ok && e.Early()
+	})
+}
+
+// Weighs reports whether the body has to be read to know if the fault acts.
+func (s Spec) Weighs() bool {
+	w, ok := s.fault.(Weighing)
+	return ok && w.Weighs()
+}
+
+// Check says what is wrong with the settings.
+func (s Spec) Check() error {
+	var all []error
+	for _, f := range s.each() {
+		if c, ok := f.(Checker); ok {
+			all = append(all, c.Check())
+		} else {
+			all = append(all, strict.Check(f))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Fresh returns the Spec with faults that remember nothing yet.
+func (s Spec) Fresh() Spec { return Spec{s.name, fresh(s.fault)} }
+
+func fresh(f Fault) Fault {
+	switch f := f.(type) {
+	case chain:
+		all := make(chain, len(f))
+		for i := range f {
+			all[i] = fresh(f[i])
+		}
+		return all
+	case Stateful:
+		return f.Fresh()
+	}
+	return f
+}
+
+// IsSelective reports whether the fault may leave exchanges alone by itself.
+func (s Spec) IsSelective() bool {
+	_, ok := s.fault.(Selective)
+	return ok
+}
+
+// Select returns the Spec for one exchange; false when the fault leaves it alone. It is asked once for each.
+func (s Spec) Select(w http.ResponseWriter, r *http.Request) (chosen Spec, ok bool) {
+	selective, ok := s.fault.(Selective)
+	if !ok {
+		return s, true
+	}
+	f := selective.Select(w, r)
+	return Spec{s.name, f}, f != nil
+}
 
 // UnmarshalNode reads a fault from a plan.
 func (s *Spec) UnmarshalNode(n strict.Node) {
@@ -72,7 +147,7 @@ func one(n strict.Node) (string, Fault) {
 		if n.Failed() {
 			return "", nil
 		}
-		f.Validate(n)
+		strict.Between(n, "code", f.Code, minStatus, maxStatus)
 		return "status", f
 	case strict.Text:
 		kind, err := Kinds.Get(n.String())

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
@@ -13,7 +12,7 @@ import (
 func init() {
 	register(Kind{
 		Name:    "status",
-		Summary: "answers with a status, headers and body of its own, and Retry-After in seconds or as a date",
+		Summary: "answers with a status, headers, body or problem document and any form of Retry-After of its own, also before the body is read",
 		Example: "{status: {code: 429, retry-after: 2s}}",
 		New:     func() Fault { return &Status{Code: http.StatusServiceUnavailable} },
 	})
@@ -22,90 +21,123 @@ func init() {
 // The final statuses that a server may send; net/http takes no others.
 const minStatus, maxStatus = 200, 599
 
-// Status answers in the backend's place.
+// Status answers in the backend's place. The headers may hold whatever a vendor tells clients by (Retry-After-Ms,
+// X-Should-Retry, RateLimit). With Connection: close, the connection is closed afterwards.
 type Status struct {
-	Code    int               `yaml:"code"`    // 200 to 599; default 503
-	Headers map[string]string `yaml:"headers"` // set in addition
-	Body    string            `yaml:"body"`    // default: for 400 and above, a problem document (RFC 9457)
+	Code    int               `yaml:"code" doc:"200 to 599; default 503"`
+	Headers map[string]string `yaml:"headers" doc:"set in addition"`
+	Body    string            `yaml:"body" doc:"default: for 400 and above, a problem document"`
+	Problem *Problem          `yaml:"problem" doc:"the problem document (RFC 9457) to send as the body"`
 
-	// RetryAfter is sent in whole seconds, rounded up: the server keeps its word. nil: not sent.
-	RetryAfter *time.Duration `yaml:"retry-after"`
-	// RetryAfterDate is sent as the HTTP-date that lies so far ahead when the answer is sent, rounded up. nil: not sent.
-	RetryAfterDate *time.Duration `yaml:"retry-after-date"`
+	RetryAfter *RetryAfter `yaml:"retry-after" doc:"2s for seconds, {date: 3s} for an HTTP-date, {raw: soon} for anything"`
+
+	// After is how much of the request is read before the answer; the rest is read after it, if the connection stays open.
+	After Extent `yaml:"after" doc:"how much of the request is read before: body (default), half, head, or a number of bytes"`
 }
+
+// Early reports whether the answer comes before the body was read.
+func (s *Status) Early() bool { return s.After.early() }
 
 // Inject answers the request; next is not called.
 func (s *Status) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-	code, body, header := s.Code, s.Body, w.Header()
+	code, body := s.answer(w.Header())
+	switch {
+	case s.Early():
+		s.early(w, r, code, body)
+	case s.RetryAfter.spaced() && r.ProtoMajor < 2:
+		conn := byHand(w, code)
+		_, _ = conn.Write(append(head(code, w.Header()), written(r, code, body)...))
+		_ = conn.Close()
+	default:
+		send(w, r, code, body)
+	}
+}
+
+// early answers in the middle of the request.
+func (s *Status) early(w http.ResponseWriter, r *http.Request, code int, body string) {
+	c := http.NewResponseController(w)
+	_ = c.EnableFullDuplex() // else HTTP/1 reads on before it answers; HTTP/2 does not
+	s.After.read(r)
+	send(w, r, code, body)
+	_ = c.Flush()
+	if !strings.EqualFold(w.Header().Get("Connection"), "close") {
+		drain(r)
+	}
+}
+
+// answer fills in the headers, and returns what goes with them.
+func (s *Status) answer(header http.Header) (code int, body string) {
+	code, body = s.Code, s.Body
 	if code == 0 {
 		code = http.StatusServiceUnavailable
 	}
-	if body == "" && code >= 400 {
-		body = problem(code)
+	switch {
+	case s.Problem != nil:
+		body = s.Problem.document(code)
+	case body == "" && code >= 400:
+		body = bareProblem(code)
+	}
+	if s.Body == "" && body != "" {
 		header.Set("Content-Type", "application/problem+json")
 	}
 	for name, value := range s.Headers {
 		header.Set(name, value)
 	}
-	s.retryAfter(header)
-	if bodyless(code) {
-		w.WriteHeader(code)
-		return
+	s.RetryAfter.set(header)
+	if !bodyless(code) {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
 	}
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	return code, body
+}
+
+// send answers with what is in the header already.
+func send(w http.ResponseWriter, r *http.Request, code int, body string) {
 	w.WriteHeader(code)
-	if r.Method != http.MethodHead {
-		_, _ = io.WriteString(w, body)
-	}
+	_, _ = io.WriteString(w, written(r, code, body))
 }
 
-func (s *Status) retryAfter(header http.Header) {
-	if s.RetryAfter != nil {
-		header.Set("Retry-After", strconv.FormatInt(seconds(*s.RetryAfter), 10))
+// written is what goes out of a body: nothing in answer to HEAD, or where the status allows none.
+func written(r *http.Request, code int, body string) string {
+	if bodyless(code) || r.Method == http.MethodHead {
+		return ""
 	}
-	if s.RetryAfterDate != nil {
-		now := time.Now()
-		at := now.Add(*s.RetryAfterDate)
-		if whole := at.Truncate(time.Second); whole.Before(at) {
-			at = whole.Add(time.Second)
-		}
-		// The Date of the same instant, so that a client whose clock differs can tell how far ahead that is.
-		header.Set("Date", now.UTC().Format(http.TimeFormat))
-		header.Set("Retry-After", at.UTC().Format(http.TimeFormat))
-	}
+	return body
 }
-
-// seconds rounds up: 1.2 s promised as 1 s would be a lie by 200 ms.
-func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // bodyless reports whether answers with this status end with the head.
 func bodyless(code int) bool {
 	return code < 200 || code == http.StatusNoContent || code == http.StatusNotModified
 }
 
-// problem is the default body. No title has a character that JSON would escape.
-func problem(code int) string {
-	title := http.StatusText(code)
-	if title == "" {
-		title = "Status " + strconv.Itoa(code)
-	}
-	return `{"title":"` + title + `","status":` + strconv.Itoa(code) + "}\n"
-}
-
 // computed are the headers that Status sets by itself, and what to write in their place.
 var computed = map[string]string{
-	"Content-Length":    "it follows from the body; to promise more than is sent, use the fault truncate",
+	"Content-Length":    "it follows from the body; to promise more or less than is sent, use the fault wrong-length",
 	"Transfer-Encoding": "the server chooses it",
 }
 
-// Validate checks the code, the headers and that Retry-After is given in one way.
+// Validate checks the code, the headers and that body and Retry-After are given in one way.
 func (s *Status) Validate(n strict.Node) {
-	strict.Between(n, "code", s.Code, minStatus, maxStatus)
-	if s.Body != "" && bodyless(s.Code) {
-		n.At("body").Fail("a %d answer has no body; leave body out", s.Code)
+	if _, ok := n.Field("code"); ok {
+		strict.Between(n, "code", s.Code, minStatus, maxStatus)
 	}
-	given := map[string]bool{}
+	for _, field := range []string{"body", "problem"} {
+		if at, ok := n.Field(field); ok && bodyless(s.Code) && s.Code != 0 {
+			at.Fail("a %d answer has no body; leave %s out", s.Code, field)
+		}
+	}
+	if s.Problem != nil && s.Body != "" {
+		n.At("problem").Fail("body and problem cannot stand together; an answer has one body")
+	}
 	headers, _ := n.Field("headers")
+	given := checkHeaders(headers)
+	if given["Retry-After"] && s.RetryAfter != nil {
+		headers.Fail("Retry-After stands in headers and is set by a field too; keep one")
+	}
+}
+
+// checkHeaders checks headers that a plan sets, and returns their names.
+func checkHeaders(headers strict.Node) (given map[string]bool) {
+	given = map[string]bool{}
 	for _, pair := range headers.Map() {
 		name := http.CanonicalHeaderKey(pair.Key.String())
 		given[name] = true
@@ -118,15 +150,7 @@ func (s *Status) Validate(n strict.Node) {
 			pair.Key.Fail("%s cannot be set: %s", name, computed[name])
 		}
 	}
-	if s.RetryAfter != nil {
-		strict.AtLeast(n, "retry-after", *s.RetryAfter, 0)
-		if s.RetryAfterDate != nil {
-			n.At("retry-after-date").Fail("retry-after and retry-after-date cannot stand together; an answer has one Retry-After")
-		}
-	}
-	if given["Retry-After"] && (s.RetryAfter != nil || s.RetryAfterDate != nil) {
-		headers.Fail("Retry-After stands in headers and is set by a field too; keep one")
-	}
+	return given
 }
 
 // validName checks a header name (a token of RFC 9110 5.6.2).

@@ -32,9 +32,9 @@ func TestStatusOnTheWire(t *testing.T) {
 		"HEAD":                           {fault.Status{Code: 503}, head, []string{"503 ", "Content-Length: 45"}, ""},
 		"204":                            {fault.Status{Code: 204}, getText, []string{"204 No Content"}, ""},
 		"304":                            {fault.Status{Code: 304}, getText, []string{"304 Not Modified"}, ""},
-		"seconds":                        {fault.Status{Code: 429, RetryAfter: new(2 * time.Second)}, getText, []string{"Retry-After: 2\r\n"}, `{"title":"Too Many Requests","status":429}` + "\n"},
-		"seconds round up":               {fault.Status{Code: 429, RetryAfter: new(1001 * time.Millisecond)}, head, []string{"Retry-After: 2\r\n"}, ""},
-		"zero seconds":                   {fault.Status{Code: 429, RetryAfter: new(time.Duration(0))}, head, []string{"Retry-After: 0\r\n"}, ""},
+		"seconds":                        {fault.Status{Code: 429, RetryAfter: fault.Seconds(2 * time.Second)}, getText, []string{"Retry-After: 2\r\n"}, `{"title":"Too Many Requests","status":429}` + "\n"},
+		"seconds round up":               {fault.Status{Code: 429, RetryAfter: fault.Seconds(1001 * time.Millisecond)}, head, []string{"Retry-After: 2\r\n"}, ""},
+		"zero seconds":                   {fault.Status{Code: 429, RetryAfter: fault.Seconds(0)}, head, []string{"Retry-After: 0\r\n"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, o := plain(t, &c.status, healthy("never"))
@@ -104,7 +104,7 @@ func virtual(t *testing.T, f fault.Fault, backend http.HandlerFunc, look func(t 
 func TestRetryAfterDateKeepsItsWord(t *testing.T) {
 	for name, offset := range map[string]time.Duration{"on a second": 0, "inside a second": 400 * time.Millisecond, "just before": time.Second - 1} {
 		t.Run(name, func(t *testing.T) {
-			f := &fault.Status{Code: 429, RetryAfterDate: new(3 * time.Second)}
+			f := &fault.Status{Code: 429, RetryAfter: fault.Date(3 * time.Second)}
 			virtual(t, f, healthy(""), func(t *testing.T, client *http.Client, _ *outcome) {
 				time.Sleep(offset)
 				resp, err := client.Get("http://t/")

@@ -2,9 +2,11 @@ package fault_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"log"
 	"net"
@@ -22,6 +24,8 @@ import (
 type recorder struct {
 	http.ResponseWriter
 	outcome *outcome
+	client  string
+	payload uint64
 }
 
 // outcome is what became of the exchanges of one server.
@@ -31,6 +35,10 @@ type outcome struct {
 }
 
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorder) Client() string { return r.client }
+
+func (r *recorder) Payload() (sum uint64, ok bool) { return r.payload, r.payload != 0 }
 
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
@@ -53,6 +61,8 @@ func server(t *testing.T, f fault.Fault, backend http.HandlerFunc) (*httptest.Se
 // quiet drops what net/http logs about connections that break on purpose.
 var quiet = log.New(io.Discard, "", 0)
 
+var seed = maphash.MakeSeed()
+
 // observed is f in front of backend, as the fault server would run it.
 func observed(f fault.Fault, backend http.HandlerFunc, o *outcome) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +73,13 @@ func observed(f fault.Fault, backend http.HandlerFunc, o *outcome) http.Handler 
 				panic(p)
 			}
 		}()
-		f.Inject(&recorder{w, o}, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		x := &recorder{w, o, r.Header.Get("X-Client"), 0}
+		if len(body) > 0 {
+			x.payload = maphash.Bytes(seed, body)
+		}
+		f.Inject(x, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			o.asked.Add(1)
 			backend(w, r)
 		}))

@@ -82,19 +82,29 @@ func (c *chunk) slice(from, to uint64) chunk {
 
 // expand appends the chunk's entries to list.
 func (c *chunk) expand(list []Entry) []Entry {
-	text := c.texts.expand()
+	all := c.texts.expand()
+	text := func(n uint16) string { return all[n] }
 	for i := range c.records {
-		r := &c.records[i]
-		list = append(list, Entry{
-			Seq: c.first + uint64(i), At: time.Duration(r.at), Took: time.Duration(r.took), Gone: time.Duration(r.gone),
-			Client: text[r.client], Call: text[r.call], Claim: r.claim,
-			Method: text[r.method], Path: text[r.path], Query: text[r.query],
-			Key: text[r.key], Precondition: r.flags&precondition != 0,
-			Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0,
-			Conn: r.conn, Proto: text[r.proto],
-			Status: int(r.status), RetryAfter: text[r.retryAfter], Cut: r.flags&cut != 0, Open: r.flags&open != 0,
-			Rule: text[r.rule], Fault: text[r.fault], Upstream: int(r.upstream),
-		})
+		list = append(list, c.records[i].entry(c.first+uint64(i), text))
 	}
 	return list
+}
+
+// at returns one entry. The journal's lock is held.
+func (c *chunk) at(seq uint64) Entry {
+	return c.records[seq-c.first].entry(seq, func(n uint16) string { return string(c.texts.get(n)) })
+}
+
+// entry unpacks the record.
+func (r *record) entry(seq uint64, text func(uint16) string) Entry {
+	return Entry{
+		Seq: seq, At: time.Duration(r.at), Took: time.Duration(r.took), Gone: time.Duration(r.gone),
+		Client: text(r.client), Call: text(r.call), Claim: r.claim,
+		Method: text(r.method), Path: text(r.path), Query: text(r.query),
+		Key: text(r.key), Precondition: r.flags&precondition != 0,
+		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0,
+		Conn: r.conn, Proto: text(r.proto),
+		Status: int(r.status), RetryAfter: text(r.retryAfter), Cut: r.flags&cut != 0, Open: r.flags&open != 0,
+		Rule: text(r.rule), Fault: text(r.fault), Upstream: int(r.upstream),
+	}
 }

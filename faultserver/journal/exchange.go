@@ -6,10 +6,12 @@ import "time"
 // and none changes an entry that was closed.
 type Exchange struct {
 	journal *Journal
+	run     uint64
 	seq     uint64
 	at      time.Duration
 
-	// The chunk stays reachable from here after the journal dropped it, so a late answer does no harm.
+	// The chunk stays reachable from here after the journal dropped it, so an answer that comes late, or in the next run,
+	// does no harm.
 	chunk *chunk
 	index int
 }
@@ -17,7 +19,7 @@ type Exchange struct {
 // Seq returns the entry's number in order of arrival, from 1.
 func (x *Exchange) Seq() uint64 { return x.seq }
 
-// At returns when the request arrived, since the journal began.
+// At returns when the request arrived, since the run began.
 func (x *Exchange) At() time.Duration { return x.at }
 
 // write changes the record unless it was closed.
@@ -45,13 +47,19 @@ func (x *Exchange) Body(sum uint64, n int64, whole bool) {
 
 // Acted notes the rule that applied and the fault it injected. The last call counts.
 func (x *Exchange) Acted(rule, fault string) {
-	x.write(func(r *record, t *texts) { r.rule, r.fault = t.add(rule), t.add(fault) })
+	x.write(func(r *record, t *texts) {
+		r.rule, r.fault = t.add(rule), t.add(fault)
+		x.journal.signal()
+	})
 }
 
 // Answered notes the status and the Retry-After header as sent. Call it before the first byte goes out, so that whoever
 // got the answer finds it in the journal. The last call counts.
 func (x *Exchange) Answered(status int, retryAfter string) {
-	x.write(func(r *record, t *texts) { r.status, r.retryAfter = small(status), t.add(retryAfter) })
+	x.write(func(r *record, t *texts) {
+		r.status, r.retryAfter = small(status), t.add(retryAfter)
+		x.journal.signal()
+	})
 }
 
 // Asked notes the status that the upstream gave.
@@ -66,7 +74,7 @@ func (x *Exchange) Cut() { x.write(func(r *record, _ *texts) { r.flags |= cut })
 func (x *Exchange) Left() {
 	x.write(func(r *record, _ *texts) {
 		if r.gone == 0 {
-			r.gone = max(1, int64(x.journal.Elapsed())) // 0 would mean that it stayed
+			r.gone = max(1, int64(time.Since(x.journal.began))) // 0 would mean that it stayed
 		}
 	})
 }
@@ -77,7 +85,7 @@ func (x *Exchange) Close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := &x.chunk.records[x.index]
-	if r.flags&open == 0 {
+	if r.flags&open == 0 || x.run != j.run {
 		return
 	}
 	r.flags &^= open

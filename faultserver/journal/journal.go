@@ -13,13 +13,14 @@ const DefaultLimit = 1_000_000
 const textPerEntry = 256
 
 // Journal records exchanges as they arrive and end, in bounded memory: beyond the limit the oldest entries go and are
-// counted as lost. It is safe for concurrent use.
+// counted as lost. Reset empties it for another run. It is safe for concurrent use.
 type Journal struct {
-	began time.Time
 	limit uint64
 
 	// One lock for everything: the order of arrival and its time must agree.
 	mu      sync.Mutex
+	run     uint64 // how often it was reset
+	began   time.Time
 	chunks  []*chunk      // oldest first
 	seq     uint64        // of the latest arrival
 	lost    uint64        // entries up to this Seq are gone
@@ -55,7 +56,7 @@ func (j *Journal) Arrive(a Arrival) *Exchange {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.seq++
-	x.seq, x.at = j.seq, time.Since(j.began)
+	x.run, x.seq, x.at = j.run, j.seq, time.Since(j.began)
 	c := j.current()
 	before := len(c.texts.bytes)
 	c.arrive(x.at, &a)
@@ -104,8 +105,22 @@ func (j *Journal) signal() {
 	}
 }
 
-// Changed returns a channel that is closed at the next arrival or end of an exchange. Get it before looking at the
-// journal, so that nothing slips in between.
+// Reset starts a new run: nothing has arrived, nothing is lost, the clock begins anew. What is still written about
+// exchanges of the run before goes nowhere.
+func (j *Journal) Reset() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range j.chunks {
+		c.dropped = true
+	}
+	j.run++
+	j.began = time.Now()
+	j.chunks, j.seq, j.lost, j.text, j.open = nil, 0, 0, 0, 0
+	j.signal()
+}
+
+// Changed returns a channel that is closed at the next arrival, fault, answer, end or reset. Get it before looking at
+// the journal, so that nothing slips in between.
 func (j *Journal) Changed() <-chan struct{} {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -120,48 +135,68 @@ func (j *Journal) Entries() []Entry { return j.After(0) }
 
 // After returns the kept entries with a Seq above seq, for readers that follow a journal as it grows.
 func (j *Journal) After(seq uint64) []Entry {
-	list, _ := j.read(seq)
-	return list
+	for {
+		if s, ok := j.read(seq); ok {
+			return s.entries
+		}
+	}
 }
 
 // History returns the entries with how far they can be trusted.
 func (j *Journal) History() History {
-	entries, until := j.read(0)
-	return History{
-		Entries: entries,
-		Lost:    until - uint64(len(entries)),
-		Until:   j.Elapsed(),
-		Began:   j.began.Round(0).UTC(), // Round drops the monotonic reading, which no file can carry
+	for {
+		if s, ok := j.read(0); ok {
+			return History{
+				Entries: s.entries,
+				Lost:    s.until - uint64(len(s.entries)),
+				Until:   time.Since(s.began),
+				Began:   s.began.Round(0).UTC(), // Round drops the monotonic reading, which no file can carry
+			}
+		}
 	}
 }
 
-// read returns the kept entries after seq, and the Seq of the latest arrival when it began to read. It holds the lock for
-// one chunk at a time: reading a million entries must not hold up arrivals and bend their times.
-func (j *Journal) read(seq uint64) (list []Entry, until uint64) {
+// stretch is what was read of one run.
+type stretch struct {
+	run     uint64
+	began   time.Time
+	until   uint64 // Seq of the latest arrival when the reading began
+	entries []Entry
+}
+
+// read returns the kept entries after seq; false if the journal was reset meanwhile. It holds the lock for one chunk at a
+// time: reading a million entries must not hold up arrivals and bend their times.
+func (j *Journal) read(seq uint64) (s stretch, ok bool) {
 	j.mu.Lock()
-	until = j.seq
-	list = make([]Entry, 0, until-min(until, max(seq, j.lost)))
+	s = stretch{run: j.run, began: j.began, until: j.seq}
+	s.entries = make([]Entry, 0, s.until-min(s.until, max(seq, j.lost)))
 	j.mu.Unlock()
-	for seq < until {
-		part := j.part(seq, until)
-		list = part.expand(list)
+	for seq < s.until {
+		part, ok := j.part(s.run, seq, s.until)
+		if !ok {
+			return stretch{}, false
+		}
+		s.entries = part.expand(s.entries)
 		seq = part.first + uint64(len(part.records)) - 1
 	}
-	return list, until
+	return s, true
 }
 
 // part copies the first kept entries after seq, up to until, as far as they stand in one chunk. If none of them is kept
-// any more it is empty and begins behind until.
-func (j *Journal) part(seq, until uint64) chunk {
+// any more it is empty and begins behind until; false if the run is over.
+func (j *Journal) part(run, seq, until uint64) (c chunk, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.run != run {
+		return chunk{}, false
+	}
 	seq = max(seq, j.lost)
 	for _, c := range j.chunks {
 		if seq < until && c.last() > seq {
-			return c.slice(seq+1, min(until, c.last()))
+			return c.slice(seq+1, min(until, c.last())), true
 		}
 	}
-	return chunk{first: until + 1}
+	return chunk{first: until + 1}, true
 }
 
 // Len returns how many entries are kept.
@@ -185,8 +220,12 @@ func (j *Journal) Pending() int {
 	return j.open
 }
 
-// Elapsed returns the time since the journal began.
-func (j *Journal) Elapsed() time.Duration { return time.Since(j.began) }
+// Elapsed returns the time since the run began.
+func (j *Journal) Elapsed() time.Duration { return time.Since(j.Began()) }
 
-// Began returns when the journal began; every time in it counts from there.
-func (j *Journal) Began() time.Time { return j.began }
+// Began returns when the run began; every time in the journal counts from there.
+func (j *Journal) Began() time.Time {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.began
+}

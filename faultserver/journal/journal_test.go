@@ -143,7 +143,7 @@ func TestAfterFollowsAGrowingJournal(t *testing.T) {
 	}
 }
 
-func TestChangedWakesAtArrivalAndClose(t *testing.T) {
+func TestChangedWakesAtEveryStep(t *testing.T) {
 	j := New(0)
 	closed := func(c <-chan struct{}) bool {
 		select {
@@ -161,14 +161,23 @@ func TestChangedWakesAtArrivalAndClose(t *testing.T) {
 	if !closed(quiet) {
 		t.Error("an arrival went unnoticed")
 	}
-	again := j.Changed()
-	x.Answered(200, "")
-	if closed(again) {
-		t.Error("an answer is neither an arrival nor an end")
-	}
-	x.Close()
-	if !closed(again) {
-		t.Error("the end went unnoticed")
+	for _, step := range []struct {
+		name string
+		take func()
+	}{
+		{"fault", func() { x.Acted("outage", "status") }},
+		{"answer", func() { x.Answered(200, "") }},
+		{"end", x.Close},
+		{"reset", j.Reset},
+	} {
+		again := j.Changed()
+		if closed(again) {
+			t.Errorf("changed before the %s", step.name)
+		}
+		step.take()
+		if !closed(again) {
+			t.Errorf("the %s went unnoticed", step.name)
+		}
 	}
 }
 

@@ -248,3 +248,36 @@ func ExampleWrite() {
 	// {"journal":1,"lost":0,"until_ns":1000000000,"entries":1}
 	// {"seq":1,"at_ns":1000000,"method":"GET","path":"/","status":200}
 }
+
+func TestLiveEntriesComeAsTheyEndAndAreReadInOrder(t *testing.T) {
+	live := func(entries ...Entry) string {
+		var b bytes.Buffer
+		err := WriteLive(&b, History{Until: 4, Began: time.Unix(1, 2).UTC()})
+		for _, e := range entries {
+			err = errors.Join(err, WriteEntry(&b, e))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	first, second := Entry{Seq: 3, At: 5, Took: 90, Path: "/<a>"}, Entry{Seq: 7, At: 6, Took: 1}
+	for _, c := range []struct{ name, text, want string }{
+		{"as they ended", live(second, first), ""},
+		{"killed", live(second, first) + `{"seq":8`, "line 4: the end of the journal is missing"},
+		{"twice", live(second, second), "line 3: seq 7 stands there twice"},
+		{"no seq", live(Entry{}), "line 2: seq is 0 after 0"},
+		{"back in time", live(second, Entry{Seq: 9, At: 2}), "line 3: at_ns of seq 9 is 2, after 6 of seq 7"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h, err := Read(strings.NewReader(c.text))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), "journal: "+c.want)) {
+				t.Fatalf("got %v, want %s", err, c.want)
+			}
+			want := History{Entries: []Entry{first, second}, Lost: 1, Until: 95, Began: time.Unix(1, 2).UTC()}
+			if (err == nil || errors.Is(err, ErrTruncated)) && !reflect.DeepEqual(h, want) {
+				t.Errorf("got  %+v\nwant %+v", h, want)
+			}
+		})
+	}
+}

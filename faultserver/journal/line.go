@@ -17,6 +17,7 @@ type header struct {
 	Lost    uint64    `json:"lost"`
 	Until   int64     `json:"until_ns"`
 	Entries *uint64   `json:"entries,omitempty"` // how many lines follow, so that missing ones are noticed
+	Live    bool      `json:"live,omitempty"`    // entries come as they end, until nobody listens any more
 }
 
 // line is an Entry as it is written: what is empty is left out, and hashes are hex, since many JSON readers round big

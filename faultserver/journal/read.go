@@ -3,10 +3,12 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,17 +19,20 @@ const maxLine = 1 << 20
 // ErrTruncated says that the end of a written history is missing. Read returns it with what was there.
 var ErrTruncated = errors.New("the end of the journal is missing")
 
-// Read reads a history that Write wrote. Errors name the line and what is wrong with it; unknown fields, entries out of
-// order and other versions of the format are refused. Where only the end is missing, as after a crash, the error is
-// ErrTruncated and the history holds the entries before it.
+// Read reads a history that Write or WriteLive wrote. Errors name the line and what is wrong with it; unknown fields,
+// entries out of order (but for a live history) and other versions of the format are refused. Where only the end is
+// missing, as after a crash, the error is ErrTruncated and the history holds the entries before it.
 func Read(r io.Reader) (History, error) {
 	p := newParser(r)
 	err := p.header()
 	for err == nil {
 		err = p.entry()
 	}
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		err = p.complete()
+	case errors.Is(err, ErrTruncated) && p.live:
+		err = cmp.Or(p.sort(), err)
 	}
 	if err != nil {
 		err = fmt.Errorf("journal: line %d: %w", max(1, p.line), err)
@@ -44,6 +49,7 @@ type parser struct {
 	feed    bytes.Reader  // gives the decoder one line at a time
 	decoder *json.Decoder // one for all lines: making one costs more than reading a line
 	want    *uint64       // entries that the header announces
+	live    bool          // they stand in the order in which they ended
 	history History
 }
 
@@ -98,7 +104,7 @@ func (p *parser) header() error {
 	if h.Until < 0 {
 		return fmt.Errorf("until_ns is %d; a run cannot last less than nothing", h.Until)
 	}
-	p.want = h.Entries
+	p.want, p.live = h.Entries, h.Live
 	p.history = History{Lost: h.Lost, Until: time.Duration(h.Until), Began: h.Began.UTC()}
 	return nil
 }
@@ -116,17 +122,17 @@ func (p *parser) entry() error {
 	if err != nil {
 		return err
 	}
-	if err := p.check(&e); err != nil {
+	if err := cmp.Or(p.order(&e), check(&e)); err != nil {
 		return err
 	}
 	p.history.Entries = append(p.history.Entries, e)
 	return nil
 }
 
-// check refuses what no journal holds, so that a judge need not expect it.
-func (p *parser) check(e *Entry) error {
+// order refuses an entry that did not arrive after the one before. Those of a live history are put in order at its end.
+func (p *parser) order(e *Entry) error {
 	var before Entry
-	if n := len(p.history.Entries); n > 0 {
+	if n := len(p.history.Entries); n > 0 && !p.live {
 		before = p.history.Entries[n-1]
 	}
 	switch {
@@ -134,6 +140,13 @@ func (p *parser) check(e *Entry) error {
 		return fmt.Errorf("seq is %d after %d; it must rise from 1, in order of arrival", e.Seq, before.Seq)
 	case e.At < before.At:
 		return fmt.Errorf("at_ns is %d after %d; entries stand in order of arrival", e.At, before.At)
+	}
+	return nil
+}
+
+// check refuses what no journal holds, so that a judge need not expect it.
+func check(e *Entry) error {
+	switch {
 	case e.Took < 0:
 		return fmt.Errorf("took_ns is %d; nothing takes less than no time", e.Took)
 	case e.Gone < 0:
@@ -152,6 +165,8 @@ func (p *parser) check(e *Entry) error {
 func (p *parser) complete() error {
 	got := uint64(len(p.history.Entries))
 	switch {
+	case p.live:
+		return p.sort()
 	case p.want == nil || got == *p.want:
 		return nil
 	case got < *p.want:
@@ -159,6 +174,26 @@ func (p *parser) complete() error {
 	default:
 		return fmt.Errorf("the header announces %d entries, but there are %d", *p.want, got)
 	}
+}
+
+// sort puts the entries of a live history in order of arrival. It was watched until its last entry, as far as is known.
+func (p *parser) sort() error {
+	h := &p.history
+	h.Lost = max(1, h.Lost)
+	slices.SortFunc(h.Entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	for i, e := range h.Entries {
+		h.Until = max(h.Until, e.End())
+		if i == 0 {
+			continue
+		}
+		switch before := h.Entries[i-1]; {
+		case e.Seq == before.Seq:
+			return fmt.Errorf("seq %d stands there twice", e.Seq)
+		case e.At < before.At:
+			return fmt.Errorf("at_ns of seq %d is %d, after %d of seq %d; it arrived later", e.Seq, e.At, before.At, before.Seq)
+		}
+	}
+	return nil
 }
 
 // decode reads one line strictly. The last line of a file is taken for cut off when it is not JSON.

@@ -11,8 +11,7 @@ import (
 // gives back the same history. Entries must be in order, as a journal gives them.
 func Write(w io.Writer, h History) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
+	lines := encoder(out)
 	count := uint64(len(h.Entries))
 	err := lines.Encode(header{Journal: version, Began: h.Began, Lost: h.Lost, Until: int64(h.Until), Entries: &count})
 	for i := 0; err == nil && i < len(h.Entries); i++ {
@@ -25,4 +24,19 @@ func Write(w io.Writer, h History) error {
 		return fmt.Errorf("journal: write: %w", err)
 	}
 	return nil
+}
+
+// WriteLive begins a history that is written while it goes on: its header, for entries that follow one by one with
+// WriteEntry as they end. It holds nothing of what was still going on when it stops, so that Read counts it as lossy.
+func WriteLive(w io.Writer, h History) error {
+	return encoder(w).Encode(header{Journal: version, Began: h.Began, Lost: h.Lost, Until: int64(h.Until), Live: true})
+}
+
+// WriteEntry writes one entry as a line of JSON.
+func WriteEntry(w io.Writer, e Entry) error { return encoder(w).Encode(toLine(&e)) }
+
+func encoder(w io.Writer) *json.Encoder {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	return lines
 }

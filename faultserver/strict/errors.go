@@ -21,10 +21,12 @@ type Pos struct {
 // String gives "file:line:column".
 func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-// Error is one mistake. Value is the text that stands at the place, "" for a mapping or sequence.
+// Error is one mistake. Value is the text that stands at the place, "" for a mapping or sequence. Pointer is the JSON
+// Pointer (RFC 6901) to it; "" is the whole file, also where the file could not be read as far.
 type Error struct {
 	File         string
 	Line, Column int
+	Pointer      string
 	Value, Msg   string
 }
 
@@ -73,13 +75,30 @@ func (e *Errors) Unwrap() []error {
 
 // decoder collects the errors of one file.
 type decoder struct {
-	file   string
-	errors []Error
-	at     map[[2]int]bool // places that have an error
+	file     string
+	mistakes []mistake
+	at       map[[2]int]bool // places that have an error
+	places   int             // given to the nodes of a value that no file holds
 }
 
-// fail notes an error unless the place has one: what follows from a mistake is not worth a second line.
+// mistake is an error with what it is about, nil for the text of the file.
+type mistake struct {
+	Error
+	about *tree
+}
+
+// fail notes an error in the text of the file.
 func (d *decoder) fail(line, column int, value, format string, args ...any) {
+	d.note(nil, line, column, value, fmt.Sprintf(format, args...))
+}
+
+// failAt notes an error about a value.
+func (d *decoder) failAt(t *tree, format string, args ...any) {
+	d.note(t, t.line, t.column, t.text, fmt.Sprintf(format, args...))
+}
+
+// note keeps an error unless the place has one: what follows from a mistake is not worth a second line.
+func (d *decoder) note(about *tree, line, column int, value, message string) {
 	place := [2]int{line, column}
 	if d.at[place] {
 		return
@@ -88,18 +107,23 @@ func (d *decoder) fail(line, column int, value, format string, args ...any) {
 		d.at = map[[2]int]bool{}
 	}
 	d.at[place] = true
-	d.errors = append(d.errors, Error{d.file, line, column, value, fmt.Sprintf(format, args...)})
+	d.mistakes = append(d.mistakes, mistake{Error{d.file, line, column, "", value, message}, about})
 }
 
 func (d *decoder) err() error {
-	if len(d.errors) == 0 {
+	if len(d.mistakes) == 0 {
 		return nil
 	}
-	sort.SliceStable(d.errors, func(i, j int) bool {
-		a, b := d.errors[i], d.errors[j]
+	sort.SliceStable(d.mistakes, func(i, j int) bool {
+		a, b := d.mistakes[i], d.mistakes[j]
 		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 	})
-	return &Errors{d.errors}
+	all := make([]Error, len(d.mistakes))
+	for i, m := range d.mistakes {
+		all[i] = m.Error
+		all[i].Pointer = m.about.pointer()
+	}
+	return &Errors{all}
 }
 
 // clip shortens a value for a message.

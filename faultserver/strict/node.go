@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Kind says what stands at a node.
@@ -40,7 +41,20 @@ type tree struct {
 	text         string // scalars and keys, as they read without quotes
 	keys, items  []*tree
 	broken       bool // a field is unknown, so that nothing follows from what is missing
+
+	parent *tree  // nil: the whole file
+	step   string // the key or number that leads here from there
 }
+
+// pointer is the way from the whole file to the value, as a JSON Pointer.
+func (t *tree) pointer() string {
+	if t == nil || t.parent == nil {
+		return ""
+	}
+	return t.parent.pointer() + "/" + escape.Replace(t.step)
+}
+
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Kind says what stands here.
 func (n Node) Kind() Kind {
@@ -145,7 +159,7 @@ func (n Node) Decode(into any) {
 // Fail adds an error at this place.
 func (n Node) Fail(format string, args ...any) {
 	if n.d != nil {
-		n.d.fail(n.t.line, n.t.column, n.t.text, format, args...)
+		n.d.failAt(n.t, format, args...)
 	}
 }
 

@@ -104,8 +104,8 @@ func (d *decoder) convert(n ast.Node) *tree {
 		d.mapping(t, []*ast.MappingValueNode{n})
 	case *ast.SequenceNode:
 		t.kind = Seq
-		for _, v := range n.Values {
-			t.items = append(t.items, d.convert(v))
+		for i, v := range n.Values {
+			t.add(strconv.Itoa(i), d.convert(v))
 		}
 	case *ast.LiteralNode:
 		t.kind, t.text = Text, n.Value.Value
@@ -124,7 +124,7 @@ func (d *decoder) convert(n ast.Node) *tree {
 		t.text = n.GetToken().Value
 		t.kind = plainKind(t.text)
 	default:
-		d.fail(t.line, t.column, "", "not a plain value (%s)", strings.ToLower(n.Type().String()))
+		d.failAt(t, "not a plain value (%s)", strings.ToLower(n.Type().String()))
 	}
 	return t
 }
@@ -141,16 +141,24 @@ func (d *decoder) mapping(t *tree, values []*ast.MappingValueNode) {
 			}
 		}
 		if key.kind == Map || key.kind == Seq {
-			d.fail(key.line, key.column, "", "%s cannot be a key", key.kind)
+			d.failAt(key, "%s cannot be a key", key.kind)
 			continue
 		}
+		key.parent, key.step = t, key.text
 		if first := seen[key.text]; first != nil {
-			d.fail(key.line, key.column, key.text, "%s stands here a second time; the first is %s", strconv.Quote(clip(key.text)), place(first))
+			d.failAt(key, "%s stands here a second time; the first is %s", strconv.Quote(clip(key.text)), place(first))
 			continue
 		}
 		seen[key.text] = key
-		t.keys, t.items = append(t.keys, key), append(t.items, d.convert(v.Value))
+		t.keys = append(t.keys, key)
+		t.add(key.text, d.convert(v.Value))
 	}
+}
+
+// add puts a value into a mapping or sequence.
+func (t *tree) add(step string, item *tree) {
+	item.parent, item.step = t, step
+	t.items = append(t.items, item)
 }
 
 func place(t *tree) string { return fmt.Sprintf("on line %d, column %d", t.line, t.column) }

@@ -9,7 +9,7 @@ import (
 
 // plainOnly refuses the parts of YAML that hide what a file says. All of them are reported, not only the first.
 func plainOnly(d *decoder, all token.Tokens, text string) bool {
-	before := len(d.errors)
+	before := len(d.mistakes)
 	lines := strings.Split(text, "\n")
 	flow, started, tabbedLine := 0, false, 0
 	for i, tk := range all {
@@ -53,7 +53,7 @@ func plainOnly(d *decoder, all token.Tokens, text string) bool {
 		}
 		started = started || tk.Type != token.CommentType
 	}
-	return len(d.errors) == before
+	return len(d.mistakes) == before
 }
 
 // oddColon tells what is wrong with a colon that the library lets pass: one that does not stand behind its key, and one

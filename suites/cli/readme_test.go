@@ -123,6 +123,8 @@ func TestREADMEExamples(t *testing.T) {
 				shell(t, dir, x)
 			case "go":
 				compile(t, x.code)
+			case "drives":
+				drives(t, x)
 			case "shown": // runs for minutes, until Ctrl-C, or not here: its flags must at least exist
 				parses(t, x.code)
 			default:
@@ -176,6 +178,26 @@ func shell(t *testing.T, dir string, x example) {
 		if !strings.HasPrefix(line, "$ ") && !strings.ContainsAny(line, "0123456789") && !strings.Contains(printed.String(), line) {
 			t.Errorf("the README shows %q, but it was not printed:\n%s", line, printed.String())
 		}
+	}
+}
+
+// drives hands the code to an interpreter, with a retrygate serve in the place of the one that the README starts.
+func drives(t *testing.T, x example) {
+	t.Helper()
+	interpreter := strings.Fields(x.argument)
+	if _, err := exec.LookPath(interpreter[0]); err != nil {
+		t.Skip(interpreter[0] + " is not installed")
+	}
+	s := serve(t, "--control", "127.0.0.1:0")
+	code := strings.NewReplacer("http://127.0.0.1:8080", s.url, "http://127.0.0.1:8081", s.control).Replace(x.code)
+	cmd := exec.Command(interpreter[0], interpreter[1:]...)
+	cmd.Stdin = strings.NewReader(code)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		_, said := s.stop()
+		t.Errorf("%v\n%s\n%s", err, out, said)
+	}
+	if s.control == "" || !strings.Contains(x.code, "http://127.0.0.1:8081") {
+		t.Errorf("it drives nothing: %s", x.code)
 	}
 }
 

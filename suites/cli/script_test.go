@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
+			"serve": serving,
 		},
 	})
 }
@@ -48,4 +49,20 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != args[0] {
 		ts.Fatalf("exit code %s, want %s", code, args[0])
 	}
+}
+
+// serving starts retrygate serve for the rest of the script, on free ports: serve [FLAG...]. $URL is where it serves, and
+// with --control $CONTROL where it is driven.
+func serving(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: serve [FLAG...]")
+	}
+	s, err := startServe(args...)
+	ts.Check(err)
+	ts.Defer(func() {
+		exit, said := s.stop()
+		ts.Logf("serve ended with exit code %d and said\n%s", exit, said)
+	})
+	ts.Setenv("URL", s.url)
+	ts.Setenv("CONTROL", s.control)
 }

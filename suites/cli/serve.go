@@ -21,6 +21,7 @@ type serveFlags struct {
 	scenario, plan string
 	upstream       upstream
 	listen         string
+	control        controlFlags
 	allowRemote    bool
 	journal        string
 	clientHeader   string
@@ -39,7 +40,8 @@ request is shown and, with --journal, written down, so that retrygate verify
 --journal can judge clients that someone else runs.`,
 		Example: `  retrygate serve --scenario 503-burst
   retrygate serve --scenario flapping --upstream https://staging.example.com --journal journal.jsonl
-  retrygate serve --plan plan.yaml --listen 127.0.0.1:0`,
+  retrygate serve --plan plan.yaml --listen 127.0.0.1:0
+  retrygate serve --control 127.0.0.1:8081`,
 		Args: none("serve"),
 		RunE: func(*cobra.Command, []string) error { return w.serve(f) },
 	}
@@ -48,6 +50,7 @@ request is shown and, with --journal, written down, so that retrygate verify
 	flags.StringVar(&f.plan, "plan", "", "`FILE` with rules, in place of a scenario")
 	flags.Var(&f.upstream, "upstream", "pass undisturbed requests on to here (default: a stub that says 200)")
 	flags.StringVar(&f.listen, "listen", f.listen, "`ADDRESS` to listen on; port 0 takes any free one")
+	f.control.define(flags)
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "allow an address that other machines can reach")
 	flags.StringVar(&f.journal, "journal", "", "keep the history in `FILE` as JSON Lines")
 	flags.StringVar(&f.clientHeader, "client-header", "", "request `HEADER` that tells clients apart (default: their address)")
@@ -62,7 +65,7 @@ func (w *world) serve(f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkListen(); err != nil {
+	if err := errors.Join(f.checkAddress("--listen", f.listen), f.checkAddress("--control", f.control.address)); err != nil {
 		return err
 	}
 	j := journal.New(journal.DefaultLimit)
@@ -73,13 +76,17 @@ func (w *world) serve(f serveFlags) error {
 	}
 	url, err := srv.Listen(f.listen, "")
 	if err != nil {
-		return listenError(f.listen, err)
+		return listenError("--listen", f.listen, err)
+	}
+	driven, err := w.control(f, srv, plan)
+	if err != nil {
+		return err
 	}
 	keeper, err := newKeeper(f.journal)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w.stdout, "retrygate serves %s on %s; Ctrl-C ends it\n", name, url)
+	fmt.Fprintf(w.stdout, "retrygate serves %s on %s; Ctrl-C ends it\n%s", name, url, driven)
 
 	ctx, stop := context.WithCancel(w.ctx)
 	defer stop()
@@ -131,25 +138,28 @@ func (f serveFlags) options(w *world, j *journal.Journal) []faultserver.Option {
 	return options
 }
 
-// checkListen refuses what other machines can reach, in terms of this command's flags.
-func (f serveFlags) checkListen() error {
-	at, err := net.ResolveTCPAddr("tcp", f.listen)
+// checkAddress refuses what other machines can reach, in terms of this command's flags.
+func (f serveFlags) checkAddress(flag, addr string) error {
+	if addr == "" {
+		return nil
+	}
+	at, err := net.ResolveTCPAddr("tcp", addr)
 	switch {
 	case err != nil:
-		return fmt.Errorf("serve: --listen %s: %w", f.listen, err)
+		return fmt.Errorf("serve: %s %s: %w", flag, addr, err)
 	case !f.allowRemote && !at.IP.IsLoopback():
-		return fmt.Errorf("serve: --listen %s can be reached from other machines, and whoever reaches it can misuse it; "+
-			"take 127.0.0.1:%d, or add --allow-remote if it is meant", f.listen, at.Port)
+		return fmt.Errorf("serve: %s %s can be reached from other machines, and whoever reaches it can misuse it; "+
+			"take 127.0.0.1:%d, or add --allow-remote if it is meant", flag, addr, at.Port)
 	default:
 		return nil
 	}
 }
 
-func listenError(addr string, err error) error {
+func listenError(flag, addr string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("serve: %s is in use by another program; take another address with --listen, or any free port with --listen 127.0.0.1:0", addr)
+		return fmt.Errorf("serve: %s is in use by another program; take another address with %s, or any free port with %s 127.0.0.1:0", addr, flag, flag)
 	}
-	return fmt.Errorf("serve: --listen %s: %w", addr, err)
+	return fmt.Errorf("serve: %s %s: %w", flag, addr, err)
 }
 
 // summary says what came, what went wrong on purpose, and how to have it judged.
@@ -160,7 +170,7 @@ func (w *world) summary(f serveFlags, srv *faultserver.Server, j *journal.Journa
 	line("requests  ", fmt.Sprintf("%d in %s", j.Len()+int(j.Lost()), report.Span(report.Milliseconds(j.Elapsed()))))
 	line("faults    ", firedText(srv.Fired()))
 	only := ""
-	if f.scenario != "" {
+	if f.scenario != "" && f.control.address == "" { // else other faults may have been at work
 		only = " --scenario " + f.scenario
 	}
 	if f.journal == "" {

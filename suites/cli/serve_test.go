@@ -5,13 +5,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/retrygate/retrygate/assert/report"
@@ -19,14 +22,24 @@ import (
 
 // served is a retrygate serve that runs within the test.
 type served struct {
-	url    string
-	output *bufio.Reader
-	stop   func() (exit int, rest string)
+	url, control string
+	output       *bufio.Reader
+	stop         func() (exit int, rest string)
 }
 
 func serve(t *testing.T, args ...string) served {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	s, err := startServe(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+// startServe starts it on free ports; whoever does must stop it.
+func startServe(args ...string) (served, error) {
+	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
 	exit := make(chan int, 1)
 	var stderr bytes.Buffer
@@ -35,19 +48,26 @@ func serve(t *testing.T, args ...string) served {
 		w.Close()
 	}()
 	output := bufio.NewReader(r)
-	first, err := output.ReadString('\n')
-	if err != nil {
-		t.Fatalf("serve said nothing: %v; %s", err, stderr.String())
-	}
-	url := regexp.MustCompile(`http://\S+[0-9]`).FindString(first)
-	if url == "" {
-		t.Fatalf("no address in %q", first)
-	}
-	return served{url, output, func() (int, string) {
+	s := served{output: output, stop: sync.OnceValues(func() (int, string) {
 		cancel()
 		rest, _ := io.ReadAll(output)
 		return <-exit, string(rest) + stderr.String()
-	}}
+	})}
+	s.url = address(output)
+	if slices.Contains(args, "--control") {
+		s.control = address(output)
+	}
+	if s.url == "" {
+		_, said := s.stop()
+		return s, errors.New("serve gives no address: " + said)
+	}
+	return s, nil
+}
+
+// address finds the one in the next line.
+func address(output *bufio.Reader) string {
+	line, _ := output.ReadString('\n')
+	return regexp.MustCompile(`http://[0-9.:\[\]]+`).FindString(line)
 }
 
 func get(t *testing.T, url string) int {
@@ -132,5 +152,47 @@ func TestServePortInUse(t *testing.T) {
 	want := "retrygate: serve: " + addr + " is in use by another program; take another address with --listen, or any free port with --listen 127.0.0.1:0\n"
 	if code != 2 || stderr.String() != want || stdout.Len() > 0 {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
+	}
+}
+
+func TestControlBeyondLoopbackHasAToken(t *testing.T) {
+	s := serve(t, "--allow-remote", "--control", "0.0.0.0:0")
+	line, err := s.output.ReadString('\n')
+	token, ok := strings.CutPrefix(strings.TrimSpace(line), "retrygate wants the token ")
+	if err != nil || !ok || len(token) < shortestToken {
+		t.Fatalf("%q, %v", line, err)
+	}
+	_, port, _ := strings.Cut(s.control, "]:")
+	ask := func(authorization string) int {
+		r, err := http.NewRequest("GET", "http://127.0.0.1:"+port+"/v1/health", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", authorization)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	if without, with := ask(""), ask("Bearer "+token); without != 401 || with != 200 {
+		t.Errorf("without the token %d, with it %d", without, with)
+	}
+}
+
+// What is shown goes on after the run was reset.
+func TestServeShowsTheNewRun(t *testing.T) {
+	s := serve(t, "--control", "127.0.0.1:0")
+	get(t, s.url+"/before")
+	answer, err := http.Post(s.control+"/v1/reset", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	get(t, s.url+"/after")
+	_, out := s.stop()
+	if !regexp.MustCompile(`(?s)the run begins anew.*#1 .*GET /after -> 200.*requests  1 in`).MatchString(out) {
+		t.Errorf("%s", out)
 	}
 }

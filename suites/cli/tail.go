@@ -21,12 +21,14 @@ type tail struct {
 	j     *journal.Journal
 	quiet bool
 
-	seen  uint64          // every exchange up to here was shown
-	ahead map[uint64]bool // shown beyond it, while an earlier one is still going on
+	cursor *journal.Cursor
+	early  map[uint64]bool // shown while it was still going on
 }
 
 func newTail(w *world, j *journal.Journal, quiet bool) *tail {
-	return &tail{out: w.stdout, paint: report.Paint(w.style(w.stdout).Color), j: j, quiet: quiet, ahead: map[uint64]bool{}}
+	return &tail{
+		out: w.stdout, paint: report.Paint(w.style(w.stdout).Color), j: j, quiet: quiet, cursor: j.Cursor(0), early: map[uint64]bool{},
+	}
 }
 
 // An exchange that goes on for longer than patience is shown as it stands, so that a hang is seen while it lasts.
@@ -43,16 +45,20 @@ func (t *tail) follow(ctx context.Context) {
 	}
 	for {
 		changed := t.j.Changed()
-		t.show(false)
-		select {
-		case <-ctx.Done():
-			return
-		case <-changed:
+		open := t.show(false)
+		look := time.NewTimer(patience)
+		if !open {
+			look.Stop()
 		}
 		select {
 		case <-ctx.Done():
+		case <-look.C:
+		case <-changed:
+			time.Sleep(gulp)
+		}
+		look.Stop()
+		if ctx.Err() != nil {
 			return
-		case <-time.After(gulp):
 		}
 	}
 }
@@ -64,22 +70,27 @@ func (t *tail) rest() {
 	}
 }
 
-func (t *tail) show(all bool) {
+// show writes what is over and was not shown, or all that was not, and tells whether something else is going on.
+func (t *tail) show(all bool) (open bool) {
 	var lines strings.Builder
-	open := false
-	for _, e := range t.j.After(t.seen) {
-		over := all || !e.Open || t.j.Elapsed()-e.At > patience
-		if !t.ahead[e.Seq] && over {
+	entries, anew := t.cursor.Next()
+	if anew {
+		clear(t.early)
+		lines.WriteString(t.paint.Dim("the run begins anew") + "\n")
+	}
+	for _, e := range entries {
+		over := all || !e.Open || t.j.Elapsed()-e.At >= patience
+		if over && !t.early[e.Seq] {
 			lines.WriteString(t.line(e))
-			t.ahead[e.Seq] = true
+		}
+		t.early[e.Seq] = over
+		if !e.Open {
+			delete(t.early, e.Seq)
 		}
 		open = open || !over
-		if !open {
-			t.seen = e.Seq
-			delete(t.ahead, e.Seq)
-		}
 	}
 	io.WriteString(t.out, lines.String())
+	return open
 }
 
 func (t *tail) line(e journal.Entry) string {

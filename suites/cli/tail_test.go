@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,6 +55,28 @@ func TestTailShowsAHangWhileItLasts(t *testing.T) {
 		tail.show(false)
 		hung.Close()
 		tail.rest()
+		if got := out.String(); strings.Count(got, "/hung -> hang  rule stuck") != 1 {
+			t.Errorf("after a while: %q", got)
+		}
+	})
+}
+
+// Nothing else happens while the hang lasts.
+func TestTailLooksAgainByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		j := journal.New(100)
+		tail := newTail(&world{stdout: &out}, j, false)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			tail.follow(ctx)
+		}()
+		arrive(j, "/hung").Acted("stuck", "hang")
+		time.Sleep(2 * patience)
+		stop()
+		<-done
 		if got := out.String(); strings.Count(got, "/hung -> hang  rule stuck") != 1 {
 			t.Errorf("after a while: %q", got)
 		}

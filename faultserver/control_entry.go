@@ -1,0 +1,43 @@
+package faultserver
+
+// entrySchema describes an entry of the journal as journal.WriteEntry writes it. A test holds the two together.
+func entrySchema() map[string]any {
+	properties := map[string]any{}
+	for _, f := range entryFields {
+		properties[f.name] = map[string]any{"type": f.kind, "description": f.about}
+	}
+	properties["raw"].(map[string]any)["additionalProperties"] = map[string]any{"type": "string"}
+	return map[string]any{
+		"type": "object", "required": []string{"seq", "at_ns"}, "properties": properties,
+		"description": "One exchange. What is empty, 0 or false is left out; times are nanoseconds since the run began.",
+	}
+}
+
+var entryFields = []struct{ name, kind, about string }{
+	{"seq", "integer", "order of arrival, from 1"},
+	{"at_ns", "integer", "when the request's head was complete"},
+	{"took_ns", "integer", "from then until the last byte was handed over or the fault took effect"},
+	{"gone_ns", "integer", "when the client left before that"},
+	{"client", "string", "who: by listener, header, hashed API key or address"},
+	{"call", "string", "id that the client gives all attempts of a call"},
+	{"claim", "integer", "attempt number that the client states"},
+	{"method", "string", "as sent"},
+	{"path", "string", "as sent"},
+	{"query", "string", "as sent"},
+	{"key", "string", "idempotency key"},
+	{"precondition", "boolean", "If-Match, If-None-Match or If-Unmodified-Since was sent"},
+	{"auth", "string", "keyed hash of the credentials, in hex"},
+	{"body_sum", "string", "hash of the body, in hex"},
+	{"body_len", "integer", "bytes of it that came"},
+	{"body_whole", "boolean", "all of it came"},
+	{"conn", "integer", "the connection"},
+	{"proto", "string", "HTTP/1.1 or HTTP/2.0"},
+	{"status", "integer", "the status that was sent; left out if none was"},
+	{"retry_after", "string", "Retry-After as sent"},
+	{"cut", "boolean", "the answer was broken off, or never given"},
+	{"open", "boolean", "still going on"},
+	{"rule", "string", "the rule whose fault acted"},
+	{"fault", "string", "the kinds of fault that acted, joined by +"},
+	{"upstream", "integer", "the status that the upstream gave"},
+	{"raw", "object", "by name, in base64: fields that are not UTF-8"},
+}
