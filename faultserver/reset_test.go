@@ -118,6 +118,9 @@ func TestResetIsAtomicUnderLoad(t *testing.T) {
 			t.Errorf("%d of %d met the fault, want 3", n, of)
 		}
 	}
+	for s.Journal().Len() < 50 { // the last run has to begin as well
+		<-s.Journal().Changed()
+	}
 	close(stop)
 	storm.Wait()
 	if n, of := faulty(); n != 3 || s.Fired()["r"] != 3 {
