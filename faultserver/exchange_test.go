@@ -54,7 +54,7 @@ func TestEntryOfEachEnding(t *testing.T) {
 				time.Sleep(3 * second)
 				next.ServeHTTP(w, r)
 			}
-		}, 200, "{\"status\":\"ok\"}\n", journal.Entry{Status: 200, Took: 3 * second}},
+		}, 200, "{\"status\":\"ok\"}\n", journal.Entry{Status: 200, Took: 3 * second, Upstream: 200}},
 		{"in pieces", func(*testing.T) faultFunc {
 			return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 				for range 3 {

@@ -42,7 +42,7 @@ func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string
 	protocols.SetUnencryptedHTTP2(version == "HTTP/2.0")
 	transport := &http.Transport{DialContext: w.network.DialContext, Protocols: protocols}
 	defer transport.CloseIdleConnections()
-	w.client = &http.Client{Transport: transport, Timeout: time.Hour}
+	w.client = &http.Client{Transport: transport, Timeout: time.Hour, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 	healthy := w.do(t, "POST /")
 	w.use(t, faultserver.Rule{Name: "r", Fault: f})

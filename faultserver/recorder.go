@@ -169,11 +169,14 @@ func (x *recorder) Payload() (sum uint64, ok bool) {
 	return x.bodySum, x.bodySum != 0 && x.upload == nil && !x.broken
 }
 
-// Sends notes that a fault sends an answer by itself. With Left, it implements fault.Scribe.
+// Sends notes that a fault sends an answer by itself. With Cut and Left, it implements fault.Scribe.
 func (x *recorder) Sends(status int) {
 	x.answers(status)
 	x.byHand = true
 }
+
+// Cut notes that the answer is garbled.
+func (x *recorder) Cut() { x.cut() }
 
 // Left notes that the client went away.
 func (x *recorder) Left() { x.left() }

@@ -47,6 +47,9 @@ func (c *canned) answer(x *recorder, w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "retrygate: the request's body broke off", http.StatusBadRequest)
 		return
 	}
+	if x.rule != nil {
+		x.entry.Asked(c.status) // what became of it on the way to the client is another matter
+	}
 	header := w.Header()
 	for name, values := range c.header {
 		header[name] = values

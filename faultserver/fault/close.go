@@ -8,6 +8,7 @@ func init() {
 		Summary: "closes the connection in good order (FIN) without an answer, once the request was read, or a part of it; on HTTP/2 it resets the stream",
 		Example: "{close: {after: 1024}}",
 		New:     func() Fault { return &Close{} },
+		Role:    Final,
 	})
 }
 

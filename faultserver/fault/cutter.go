@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"bufio"
 	"errors"
 	"net"
 	"net/http"
@@ -14,24 +13,28 @@ var errCut = errors.New("fault: the answer is truncated here")
 // maxHeld is how much of a body is held back to learn its length, when the head does not say.
 const maxHeld = 64 << 10
 
-// cutter passes a part of an answer on. The head goes out once it is known how much body there is: at once when the
-// handler said, else when it returns, flushes or has written more than is held.
-type cutter struct {
-	http.ResponseWriter
-	r     *http.Request
-	bytes int64   // how much is sent; -1: by share
-	share float64 // of the body
+// chunks is the declared length of an answer that comes in chunks.
+const chunks = -1
 
-	code  int // 0: not said yet
-	sent  bool
-	empty bool // the answer has no body that could be cut
-	taken bool // the connection was taken over: another fault broke it
+// cutter passes a part of an answer on, under a length that it makes up. The head goes out once it is known how much body
+// there is: at once when the handler said, else when it returns, flushes or has written more than is held.
+type cutter struct {
+	wrapped
+	r *http.Request
+
+	sized   func(length int64) (declared, sent int64) // for a body of this length
+	unsized func(held int64) (declared, sent int64)   // for a longer one, of which so much is held
+	heads   bool                                      // an answer to HEAD gets a length as well
+	excess  bool                                      // more is sent than declared, which net/http would not do
+
+	conn  net.Conn // once the head was sent by hand
+	code  int      // 0: not said yet
+	sent  bool     // the head was
+	empty bool     // the answer has no body that could be cut
 	held  []byte
 	left  int64 // that may still be sent
+	wrote int64
 }
-
-// Unwrap gives http.ResponseController the way to what cutter does not do itself.
-func (c *cutter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *cutter) WriteHeader(code int) {
 	if code < 200 {
@@ -42,11 +45,12 @@ func (c *cutter) WriteHeader(code int) {
 		return
 	}
 	c.code = code
-	if c.r.Method == http.MethodHead || bodyless(code) {
+	length, err := strconv.ParseInt(c.Header().Get("Content-Length"), 10, 64)
+	known := err == nil && length >= 0
+	switch {
+	case bodyless(code) || c.r.Method == http.MethodHead && !(c.heads && known):
 		c.empty = true
-		return
-	}
-	if length, err := strconv.ParseInt(c.Header().Get("Content-Length"), 10, 64); err == nil && length >= 0 {
+	case known:
 		c.promise(length)
 	}
 }
@@ -74,18 +78,18 @@ func (c *cutter) Write(p []byte) (int, error) {
 func (c *cutter) FlushError() error {
 	switch {
 	case c.sent:
-		return http.NewResponseController(c.ResponseWriter).Flush()
+		return c.flush()
 	case len(c.held) > 0:
 		return c.stream()
 	}
 	return nil // nothing to send before the length is known
 }
 
-// Hijack notes that there is nothing left to cut.
-func (c *cutter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(c.ResponseWriter).Hijack()
-	c.taken = err == nil
-	return conn, rw, err
+func (c *cutter) flush() error {
+	if c.conn != nil {
+		return nil
+	}
+	return http.NewResponseController(c.ResponseWriter).Flush()
 }
 
 // end sends what is held when the handler returned.
@@ -99,47 +103,79 @@ func (c *cutter) end() {
 	}
 }
 
-// promise sends the head of an answer with a body of length bytes. Its Content-Length is more than will come.
-func (c *cutter) promise(length int64) {
-	declared := max(length, 1)
-	if c.bytes >= 0 {
-		declared, c.left = max(declared, c.bytes+1), c.bytes
-	} else {
-		c.left = min(int64(c.share*float64(length)), declared-1)
+// finish breaks the answer off behind what was sent. One without a body is not sent: it would be in order.
+func (c *cutter) finish() {
+	c.end()
+	switch {
+	case c.taken:
+	case c.empty:
+		drain(c.r)
+		hangUp(c.ResponseWriter)
+	default:
+		_ = c.flush()
+		abort()
 	}
-	c.Header().Set("Content-Length", strconv.FormatInt(declared, 10))
-	c.head()
 }
 
-// stream sends the head without a length and begins with the body: as many bytes as were asked for, or the share of what
-// is held so far. HTTP/1.0 knows no chunks and would take the end of the connection for the end, so it is promised a
-// length that will not come.
+// close closes the connection, if it was taken over for this answer.
+func (c *cutter) close() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+	}
+}
+
+// promise sends the head of an answer with a body of length bytes.
+func (c *cutter) promise(length int64) {
+	var declared int64
+	declared, c.left = c.sized(length)
+	c.head(declared)
+}
+
+// stream sends the head without having seen the end of the body, and begins with the body. HTTP/1.0 knows no chunks and
+// would take the end of the connection for the end, so it is promised a length that will not come.
 func (c *cutter) stream() error {
-	c.left = c.bytes
-	if c.bytes < 0 {
-		c.left = int64(c.share * float64(len(c.held)))
+	var declared int64
+	declared, c.left = c.unsized(int64(len(c.held)))
+	if declared == chunks && !c.r.ProtoAtLeast(1, 1) {
+		declared = c.left + 1
 	}
-	if !c.r.ProtoAtLeast(1, 1) {
-		c.Header().Set("Content-Length", strconv.FormatInt(c.left+1, 10))
-	}
-	c.head()
+	c.head(declared)
 	if _, err := c.pass(c.held); err != nil {
 		return err
 	}
-	return http.NewResponseController(c.ResponseWriter).Flush()
+	return c.flush()
 }
 
-func (c *cutter) head() {
+func (c *cutter) head(declared int64) {
 	c.sent = true
-	c.ResponseWriter.WriteHeader(c.code)
+	if declared != chunks {
+		c.Header().Set("Content-Length", strconv.FormatInt(declared, 10))
+	}
+	switch {
+	case !c.excess || c.r.Method == http.MethodHead:
+		c.ResponseWriter.WriteHeader(c.code)
+	case c.r.ProtoMajor >= 2: // which sends names in lower case, and looks for this one in upper case only
+		c.Header()["content-length"] = c.Header()["Content-Length"]
+		c.Header().Del("Content-Length")
+		c.ResponseWriter.WriteHeader(c.code)
+		_ = c.flush()
+	default:
+		c.conn = byHand(c.ResponseWriter, c.code)
+		_, _ = c.conn.Write(head(c.code, c.Header()))
+	}
 }
 
 // pass sends as much of p as may be sent, and sees that the last of it goes out: a proxy panics on errCut.
-func (c *cutter) pass(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p[:min(int64(len(p)), c.left)])
-	c.left -= int64(n)
+func (c *cutter) pass(p []byte) (n int, err error) {
+	part := p[:min(int64(len(p)), c.left)]
+	if c.conn != nil {
+		n, err = c.conn.Write(part)
+	} else {
+		n, err = c.ResponseWriter.Write(part)
+	}
+	c.left, c.wrote = c.left-int64(n), c.wrote+int64(n)
 	if err == nil && c.left == 0 {
-		_ = http.NewResponseController(c.ResponseWriter).Flush()
+		_ = c.flush()
 		err = errCut
 	}
 	return n, err

@@ -10,16 +10,17 @@ import (
 func init() {
 	register(Kind{
 		Name:    "drip",
-		Summary: "sends the answer's body in small pieces with a pause between them",
+		Summary: "sends the answer's body at a byte rate: a small piece, a pause, the next piece",
 		Example: "{drip: {bytes: 1, every: 100ms}}",
 		New:     func() Fault { return &Drip{} },
+		Role:    Shaping,
 	})
 }
 
 // Drip keeps a client reading: each byte comes before a read timeout, the end never seems to.
 type Drip struct {
-	Bytes int           `yaml:"bytes"` // in one piece; default 1
-	Every time.Duration `yaml:"every"` // from one piece to the next; default 100 ms
+	Bytes int           `yaml:"bytes" doc:"in one piece; default 1"`
+	Every time.Duration `yaml:"every" doc:"from one piece to the next; default 100ms"`
 }
 
 // Inject slows down what next writes.
@@ -38,12 +39,15 @@ func (d *Drip) Inject(w http.ResponseWriter, r *http.Request, next http.Handler)
 }
 
 // Validate wants pieces and pauses.
-func (d *Drip) Validate(n strict.Node) {
+func (d *Drip) Validate(n strict.Node) { checkPace(n, d.Bytes, d.Every) }
+
+// checkPace wants pieces and pauses.
+func checkPace(n strict.Node, bytes int, every time.Duration) {
 	if _, ok := n.Field("bytes"); ok {
-		strict.AtLeast(n, "bytes", d.Bytes, 1)
+		strict.AtLeast(n, "bytes", bytes, 1)
 	}
 	if _, ok := n.Field("every"); ok {
-		strict.Above(n, "every", d.Every, 0)
+		strict.Above(n, "every", every, 0)
 	}
 }
 

@@ -22,8 +22,20 @@ type Fault interface {
 type Kind struct {
 	Name, Summary, Example string
 	New                    func() Fault
+	Role                   Role
 	Spares                 int // how many requests of one client the example leaves alone before it acts; for a Selective
 }
+
+// Role says what becomes of the faults around one in a list.
+type Role uint8
+
+// The roles.
+const (
+	Passing Role = iota // lets next answer, perhaps later, or answers in its place
+	Shaping             // changes what next answers while it is written
+	ByHand              // does so on the connection itself: what is Shaping before it never sees the answer
+	Final               // settles the exchange: nothing behind it can act
+)
 
 // Kinds holds every registered kind.
 var Kinds = registry.New[Kind]("fault kind")
@@ -89,6 +101,8 @@ type Scribe interface {
 	// Sends says that the fault will take the connection over and send an answer with this status by itself, under the
 	// headers that the response writer has. The answer counts as whole, unless the fault panics with http.ErrAbortHandler.
 	Sends(status int)
+	// Cut says that the answer is garbled, although it ends in order.
+	Cut()
 	// Left says that the client went away now, where net/http cannot notice because the connection was taken over.
 	Left()
 }
@@ -104,6 +118,7 @@ func scribe(w http.ResponseWriter) Scribe {
 type deaf struct{}
 
 func (deaf) Sends(int) {}
+func (deaf) Cut()      {}
 func (deaf) Left()     {}
 
 // Draws gives the random numbers of one exchange. The server's response writer implements it, so that one seed gives one

@@ -8,6 +8,7 @@ func init() {
 		Summary: "resets the connection (RST) once the request was read, or a part of it; on HTTP/2 the stream",
 		Example: "{reset: {after: half}}",
 		New:     func() Fault { return &Reset{} },
+		Role:    Final,
 	})
 }
 

@@ -68,7 +68,7 @@ func TestSpecRefuses(t *testing.T) {
 		"[[503]]":                                "f:1:2: found a sequence; want a fault such as {status: {code: 503}}, 503 or pass",
 		"{}":                                     "f:1:1: 0 faults in one mapping; want one, or a list of faults that apply in order: [{latency: ...}, {status: ...}]",
 		"{reset: {}, hang: {}}":                  "f:1:1: 2 faults in one mapping; want one, or a list of faults that apply in order: [{latency: ...}, {status: ...}]",
-		"{lag: {}}":                              `f:1:2: unknown fault kind "lag"; known: capacity, close, drip, garbage, hang, latency, ratelimit, reset, status, truncate`,
+		"{lag: {}}":                              `f:1:2: unknown fault kind "lag"; known: ` + strings.Join(fault.Kinds.Names(), ", "),
 		"{reset: }":                              "f:1:8: reset has no settings; write {reset: {}} or just reset for the defaults",
 		"{reset: {now: 1}}":                      `f:1:10: unknown field "now"; known: after`,
 		"{reset: 3}":                             "f:1:9: found the number 3; want a mapping with after",
@@ -181,8 +181,16 @@ func TestEveryKindFires(t *testing.T) {
 					client.Timeout = time.Minute
 					const many = 50
 					start, spared := time.Now(), 0
-					for describe(client.Post("http://t/", "", strings.NewReader("x"))) == `200 "0123456789"` && time.Since(start) == 0 && spared < many {
+					for start.Equal(time.Now()) && spared < many {
+						resp, err := client.Post("http://t/", "", strings.NewReader("x"))
+						flooded := err == nil && len(resp.Header) > 10
+						if describe(resp, err) != `200 "0123456789"` || flooded {
+							break
+						}
 						spared++
+					}
+					if !start.Equal(time.Now()) {
+						spared = 0
 					}
 					if spared == many || how == "example" && spared != kind.Spares {
 						t.Errorf("%d exchanges went as if there were no fault", spared)

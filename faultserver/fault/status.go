@@ -15,6 +15,7 @@ func init() {
 		Summary: "answers with a status, headers, body or problem document and any form of Retry-After of its own, also before the body is read",
 		Example: "{status: {code: 429, retry-after: 2s}}",
 		New:     func() Fault { return &Status{Code: http.StatusServiceUnavailable} },
+		Role:    Final,
 	})
 }
 
@@ -31,7 +32,8 @@ type Status struct {
 
 	RetryAfter *RetryAfter `yaml:"retry-after" doc:"2s for seconds, {date: 3s} for an HTTP-date, {raw: soon} for anything"`
 
-	// After is how much of the request is read before the answer; the rest is read after it, if the connection stays open.
+	// After is how much of the request is read before the answer. If the connection stays open, HTTP/1 reads the rest
+	// afterwards; HTTP/2 tells the client to stop.
 	After Extent `yaml:"after" doc:"how much of the request is read before: body (default), half, head, or a number of bytes"`
 }
 
@@ -60,8 +62,8 @@ func (s *Status) early(w http.ResponseWriter, r *http.Request, code int, body st
 	s.After.read(r)
 	send(w, r, code, body)
 	_ = c.Flush()
-	if !strings.EqualFold(w.Header().Get("Connection"), "close") {
-		drain(r)
+	if r.ProtoMajor < 2 && !strings.EqualFold(w.Header().Get("Connection"), "close") {
+		drain(r) // on HTTP/2 the end of the answer would wait, and the client may wait for that
 	}
 }
 

@@ -35,7 +35,7 @@ type Entry struct {
 	Open       bool   // still going on when the journal was read
 
 	Rule, Fault string // what acted; empty when untouched
-	Upstream    int    // status that the upstream gave, 0 if it was not asked
+	Upstream    int    // status that the upstream gave, or the stub behind a fault; 0 if it was not asked
 }
 
 // End is when the attempt was over for the client: the moment it left, else the last byte or the fault's effect.

@@ -1,0 +1,58 @@
+package fault
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+func init() {
+	register(Kind{
+		Name:    "oversize",
+		Summary: "answers 200 with a body that is far larger than anyone expects, with its length declared or in chunks",
+		Example: "{oversize: {bytes: 1000000, chunked: true}}",
+		New:     func() Fault { return &Oversize{} },
+		Role:    Final,
+	})
+}
+
+// Oversize streams a body of any size from a small buffer. It takes a client that bounds what it reads to end it sooner.
+type Oversize struct {
+	Bytes   int64 `yaml:"bytes" doc:"how many; default 64 MiB"`
+	Chunked bool  `yaml:"chunked" doc:"whether it comes in chunks, without a length that tells before"`
+}
+
+// filler is what bodies are made of.
+var filler = bytes.Repeat([]byte("x"), 32<<10)
+
+// Inject answers; next is not called.
+func (f *Oversize) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	left := f.Bytes
+	if left <= 0 {
+		left = 64 << 20
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	if !f.Chunked {
+		w.Header().Set("Content-Length", strconv.FormatInt(left, 10))
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return
+	}
+	for left > 0 {
+		n, err := w.Write(filler[:min(left, int64(len(filler)))])
+		if err != nil {
+			abort() // the client has seen enough
+		}
+		left -= int64(n)
+	}
+}
+
+// Validate wants a body.
+func (f *Oversize) Validate(n strict.Node) {
+	if _, ok := n.Field("bytes"); ok {
+		strict.AtLeast(n, "bytes", f.Bytes, 1)
+	}
+}
