@@ -17,9 +17,11 @@ type Call struct {
 	// repeated at once on another connection. The repeat stands in Attempts in its place; it is shown, never charged.
 	Resent []journal.Entry
 
-	Rule      string // the grouping rule that applied: driver, call-id, key or match
+	Rule      string // the grouping rule that applied: driver, call-id, key, match or connection
 	Ambiguous bool   // another call could have owned one of the attempts
 	Run       *Run   // how it was watched; never nil
+
+	unread []time.Duration // when attempts of the client came that nobody can tell the calls of
 }
 
 // Gap is the wait before attempt i+1 (from 0): from the end of attempt i to the arrival of the next. It is negative when

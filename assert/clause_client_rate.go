@@ -49,7 +49,7 @@ func (p ClientRate) Check(calls []Call) Result {
 		v.add(list, nil)
 	}
 	return v.result(calls, "no request arrived", func(n int, limit Rate, e *journal.Entry) string {
-		return fmt.Sprintf("%s sent %d requests to %s %s within %s; the contract allows %d",
-			named(e.Client), n, e.Method, e.Path, span(limit.Per), limit.N)
+		return fmt.Sprintf("%s sent %d requests to %s within %s; the contract allows %d",
+			named(e.Client), n, e.Request(), span(limit.Per), limit.N)
 	})
 }

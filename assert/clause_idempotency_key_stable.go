@@ -39,7 +39,10 @@ func (p IdempotencyKeyStable) Check(calls []Call) Result {
 	t := tally{id: p.ID()}
 	under := orders{byKey: map[orderKey]*journal.Entry{}}
 	for i := range calls {
-		c := &calls[i]
+		c := calls[i].read()
+		if c == nil {
+			continue
+		}
 		at, met := p.changes(c)
 		before, reused := under.reused(c)
 		switch {

@@ -47,9 +47,8 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
 	resent := 0
 	for i := range calls {
-		c := &calls[i]
-		first := &c.Attempts[0]
-		if idempotentMethod(first.Method) {
+		c := calls[i].read()
+		if c == nil || idempotentMethod(c.Attempts[0].Method) {
 			continue
 		}
 		resent += len(c.Resent)

@@ -50,6 +50,9 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 	v := rateVerdict{id: p.ID(), limits: []Rate{limit}}
 	var again []arrival
 	for _, list := range groups {
+		if unread(list[0].entry) {
+			continue // nothing is known of what would have been sent
+		}
 		if first := firstFailed(list); first != nil {
 			again = repeated(again[:0], list, calls[0].Run.Began)
 			v.add(again, first)

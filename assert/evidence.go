@@ -117,6 +117,8 @@ type endings struct {
 	calls []Call
 	least time.Duration
 	quiet time.Duration // silence that is needed; 0: not known yet
+
+	unread bool // a call may have gone on over connections of which no request was read
 }
 
 // endingsOf wants silence for four times the longest wait seen in the history, and for quiet or 5 s at least.
@@ -126,6 +128,10 @@ func endingsOf(calls []Call, quiet time.Duration) *endings {
 
 // over reports whether no further attempt of the call is to be expected.
 func (e *endings) over(c *Call) bool {
+	if c.maybeBetween(endOf(&c.Attempts[0]), maxTime) {
+		e.unread = true
+		return false
+	}
 	if c.Run.Ended {
 		return true
 	}
@@ -151,6 +157,9 @@ func (e *endings) silence() time.Duration {
 
 // unsure explains why calls are not over.
 func (e *endings) unsure(what string) string {
+	if e.unread {
+		return what + ", but the client made connections of which no request was read, and they may have been attempts"
+	}
 	return fmt.Sprintf("%s, but the watch ended before %s of silence had passed, so another attempt may have followed", what, span(e.quiet))
 }
 
@@ -212,7 +221,7 @@ func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
 func ownWait(c *Call, i int) (time.Duration, bool) {
 	e, next := &c.Attempts[i], &c.Attempts[i+1]
 	wait := next.At - endOf(e)
-	if wait < -overlap || !failed(e) || directed(e) || challenged(e, next) {
+	if wait < -overlap || c.maybeBetween(endOf(e), next.At) || !failed(e) || directed(e) || challenged(e, next) {
 		return 0, false
 	}
 	return max(0, wait), true

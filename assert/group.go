@@ -11,7 +11,8 @@ import (
 
 // Calls groups entries into calls, ordered by their first attempts. Rules, the first that applies: the driver's word
 // (Key.OneCall), the call id that the request carries, its idempotency key, else a match: same client, method, path,
-// query and body, after a failure and soon enough. One copy of the entries is made; Attempts are parts of it.
+// query and body, after a failure and soon enough. An attempt of which no request was read is a call of its own, under the
+// rule "connection", unless the driver's word says more. One copy of the entries is made; Attempts are parts of it.
 func Calls(entries []journal.Entry, key Key) []Call {
 	entries = ordered(entries)
 	g := newGrouper(entries, key)
@@ -26,6 +27,7 @@ type grouper struct {
 	entries []journal.Entry
 	key     Key
 	exact   map[exactKey]int32
+	latest  map[string]int32 // chain of each client's last entry, where it makes one call
 	waiting map[matchKey]*queue
 	dead    map[uint64]int32 // first entry on each connection that died without a status line
 	chains  []chain
@@ -37,6 +39,7 @@ type grouper struct {
 type chain struct {
 	rule        string
 	first, last int32 // entries
+	named       int32 // the first entry with a request
 	size        int32 // attempts, without those resent
 	resends     int32
 	longest     time.Duration // longest gap so far
@@ -59,7 +62,7 @@ func newGrouper(entries []journal.Entry, key Key) *grouper {
 	}
 	return &grouper{
 		entries: entries, key: key,
-		exact: map[exactKey]int32{}, waiting: map[matchKey]*queue{},
+		exact: map[exactKey]int32{}, latest: map[string]int32{}, waiting: map[matchKey]*queue{},
 		dead: deadConnections(entries), owner: make([]int32, len(entries)),
 	}
 }
@@ -82,7 +85,11 @@ func (g *grouper) place(i int32) {
 	k := exactKey{client: e.Client}
 	switch {
 	case g.key.OneCall:
-		k.rule, k.method, k.path = "driver", e.Method, e.Path
+		g.placeOnly(i)
+		return
+	case unread(e):
+		g.open(unreadRule, i)
+		return
 	case e.Call != "":
 		k.rule, k.id = "call-id", e.Call
 	case e.Key != "":
@@ -102,7 +109,7 @@ func (g *grouper) place(i int32) {
 
 func (g *grouper) open(rule string, i int32) int32 {
 	c := int32(len(g.chains))
-	g.chains = append(g.chains, chain{rule: rule, first: i, last: i, size: 1})
+	g.chains = append(g.chains, chain{rule: rule, first: i, last: i, named: i, size: 1})
 	g.owner[i] = c
 	return c
 }
@@ -150,12 +157,17 @@ func (g *grouper) calls(entries []journal.Entry) []Call {
 		attempts[next[c]] = entries[i]
 		next[c]++
 	}
+	if times := unreadTimes(calls); times != nil {
+		for i := range calls {
+			calls[i].unread = times[calls[i].Client]
+		}
+	}
 	return calls
 }
 
 // id names a call: what the request or the driver says where they do, else its first entry.
 func (g *grouper) id(c chain) string {
-	e := &g.entries[c.first]
+	e := &g.entries[c.named]
 	switch c.rule {
 	case "driver":
 		return e.Client + " " + e.Method + " " + e.Path
@@ -163,7 +175,7 @@ func (g *grouper) id(c chain) string {
 		return e.Call
 	case "key":
 		return e.Key
-	default:
+	default: // also of bare connections
 		return "#" + strconv.FormatUint(e.Seq, 10)
 	}
 }

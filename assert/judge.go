@@ -55,7 +55,7 @@ func Judge(c *Contract, ids []string, calls []Call) []Result {
 
 // check runs a clause and takes back what the history cannot bear out.
 func check(clause Clause, calls []Call) Result {
-	r := clause.Check(calls)
+	r := clause.Check(withRequests(clause, calls))
 	r.Clause = clause.ID()
 	kind, _ := Kinds.Get(r.Clause)
 	if lost := lostIn(calls); lost > 0 && r.Verdict == Pass && !kind.Shown {

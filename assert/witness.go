@@ -29,8 +29,8 @@ func witnessTable(entries []journal.Entry, calls []Call) string {
 		if d, ok := waits[e.Seq]; ok {
 			waited = millis(d)
 		}
-		fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s %s\t%s\t%s\n", e.Seq, millis(e.At), waited, printable(e.Client), printable(e.Method),
-			printable(e.Path), printable(answer(e)), e.Fault)
+		fmt.Fprintf(w, "  %d\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Seq, millis(e.At), waited, printable(e.Client), printable(e.Request()),
+			printable(answer(e)), e.Fault)
 	}
 	_ = w.Flush() // into memory
 	lines := strings.Split(b.String(), "\n")

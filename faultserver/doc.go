@@ -16,6 +16,10 @@
 //     left. For answers that fit net/http's buffer (2 KiB) this is before the client has the answer, so whoever got one
 //     finds its entry closed.
 //
+// Faults that act on connections come before that: a rule with one meets each new connection when it is accepted
+// (Server.greet), and each request on a connection that was kept alive. What is cut off there leaves an entry without a
+// request.
+//
 // Start a Server with New, give it a Plan with Use, let it Listen, and Close it. A Control lets other programs do the same
 // over HTTP.
 package faultserver

@@ -58,6 +58,9 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *
 	s.run.RLock()
 	x.program, x.entry = s.program.Load(), s.journal.Arrive(a)
 	s.run.RUnlock()
+	if x.program.connects {
+		x.line, x.met = c, c.first(x.program)
+	}
 	return x
 }
 

@@ -2,6 +2,7 @@ package faultserver_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ type world struct {
 	*faultserver.Server
 	network memnet.Network
 	client  *http.Client
+	dialled []net.Conn // by the client that speaks
 }
 
 // virtual runs a test in virtual time.

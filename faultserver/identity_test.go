@@ -93,18 +93,18 @@ func TestBounded(t *testing.T) {
 func TestClient(t *testing.T) {
 	s := New(WithClientHeader("X-Tenant"))
 	defer s.Close()
-	who := func(c connection, headers ...string) (string, uint64) {
+	who := func(c *connection, headers ...string) (string, uint64) {
 		r := &http.Request{Header: http.Header{}}
 		for i := 0; i < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])
 		}
-		return s.client(r, &c, identify(new(journal.Arrival), r.Header))
+		return s.client(r, c, identify(new(journal.Arrival), r.Header))
 	}
-	here := connection{host: "10.0.0.7"}
+	here := &connection{host: "10.0.0.7"}
 	if name, auth := who(here); name != "10.0.0.7" || auth != 0 {
 		t.Errorf("nobody in particular: %q, %d", name, auth)
 	}
-	if name, auth := who(connection{client: "app-1"}, "X-Tenant", "t", "Authorization", "Bearer a"); name != "app-1" || auth == 0 {
+	if name, auth := who(&connection{client: "app-1"}, "X-Tenant", "t", "Authorization", "Bearer a"); name != "app-1" || auth == 0 {
 		t.Errorf("listener: %q, %d", name, auth)
 	}
 	if name, _ := who(here, "X-Tenant", "t", "Authorization", "Bearer a"); name != "t" {
@@ -120,7 +120,7 @@ func TestClient(t *testing.T) {
 	}
 	other := New()
 	defer other.Close()
-	if name, _ := other.client(&http.Request{}, &here, "Bearer a"); name == a {
+	if name, _ := other.client(&http.Request{}, here, "Bearer a"); name == a {
 		t.Error("two servers hash a secret to the same name")
 	}
 }

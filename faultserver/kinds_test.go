@@ -1,7 +1,9 @@
 package faultserver_test
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -13,7 +15,8 @@ import (
 )
 
 // Every fault that ships acts once for each request, on both versions of HTTP, on reused connections too, before a stub
-// and before an upstream, and leaves a closed entry that names it. Then the server is as good as new.
+// and before an upstream, and leaves a closed entry that names it. Then the server is as good as new. Those that act on
+// connections show what meetsOnConnections says.
 func TestEveryFaultKind(t *testing.T) {
 	backends := map[string]func(*testing.T, func(*testing.T, *world)){
 		"stub": func(t *testing.T, test func(*testing.T, *world)) { virtual(t, test) },
@@ -29,6 +32,10 @@ func TestEveryFaultKind(t *testing.T) {
 					if err := strict.Decode("example", []byte(kind.Example), &f); err != nil {
 						t.Fatal(err)
 					}
+					if f.OnConnections() {
+						run(t, func(t *testing.T, w *world) { meetsOnConnections(t, w, f, version) })
+						return
+					}
 					run(t, func(t *testing.T, w *world) { actsOnEach(t, w, f, kind.Spares, version) })
 				})
 			}
@@ -37,12 +44,7 @@ func TestEveryFaultKind(t *testing.T) {
 }
 
 func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string) {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(version == "HTTP/1.1")
-	protocols.SetUnencryptedHTTP2(version == "HTTP/2.0")
-	transport := &http.Transport{DialContext: w.network.DialContext, Protocols: protocols}
-	defer transport.CloseIdleConnections()
-	w.client = &http.Client{Transport: transport, Timeout: time.Hour, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer w.speak(version)()
 
 	healthy := w.do(t, "POST /")
 	w.use(t, faultserver.Rule{Name: "r", Fault: f})
@@ -64,4 +66,30 @@ func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string
 	if after := w.do(t, "POST /"); healthy != 200 || after != 200 {
 		t.Errorf("%d before, %d after", healthy, after)
 	}
+}
+
+// speak gives the world a client for one version of HTTP, until it is told to stop.
+func (w *world) speak(version string) (stop func()) {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(version == "HTTP/1.1")
+	protocols.SetUnencryptedHTTP2(version == "HTTP/2.0")
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := w.network.DialContext(ctx, network, addr)
+		if err == nil {
+			w.dialled = append(w.dialled, conn)
+		}
+		return conn, err
+	}
+	transport := &http.Transport{DialContext: dial, Protocols: protocols}
+	w.client = &http.Client{Transport: transport, Timeout: time.Hour, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return transport.CloseIdleConnections
+}
+
+// leave closes all connections of the client that speaks.
+func (w *world) leave() {
+	synctest.Wait()
+	for _, conn := range w.dialled {
+		_ = conn.Close()
+	}
+	w.dialled = nil
 }

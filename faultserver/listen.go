@@ -17,15 +17,6 @@ const (
 	closeGrace        = 500 * time.Millisecond // how long Close waits for faults that ignore their context
 )
 
-// connection is what is known of a connection before anything comes over it.
-type connection struct {
-	id     uint64
-	client string // whose listener it came to; "" if it is anybody's
-	host   string // the other end's address, without the port
-}
-
-type connectionKey struct{}
-
 // Listen listens on another address, a host:port (port 0 takes a free one), and returns its URL. Requests there are
 // journalled as client's; with "" the client is told by header, credentials or address. Addresses beyond loopback need
 // AllowRemote.
@@ -41,13 +32,13 @@ func (s *Server) Listen(addr, client string) (url string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("faultserver: %w", err)
 	}
-	h, err := s.add(client)
+	h, over, err := s.add(l, client)
 	if err != nil {
 		return "", errors.Join(err, l.Close())
 	}
 	go func() {
 		defer s.serving.Done()
-		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := h.Serve(over); !errors.Is(err, http.ErrServerClosed) {
 			s.errorLog.Printf("faultserver: listener %v: %v", l.Addr(), err)
 		}
 	}()
@@ -59,12 +50,12 @@ func (s *Server) Serve(l net.Listener, client string) error {
 	if err := s.allow(l.Addr()); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	h, err := s.add(client)
+	h, over, err := s.add(l, client)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	defer s.serving.Done()
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := h.Serve(over); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("faultserver: %w", err)
 	}
 	return nil
@@ -80,18 +71,21 @@ func (s *Server) allow(addr net.Addr) error {
 		"use 127.0.0.1:%d, or allow remote access if it is meant", addr, at.Port)
 }
 
-// add makes the http.Server of another listener; the caller calls s.serving.Done when it has ended.
-func (s *Server) add(client string) (*http.Server, error) {
+// add makes the http.Server of another listener, and the listener to serve in its place; the caller calls s.serving.Done
+// when it has ended.
+func (s *Server) add(l net.Listener, client string) (*http.Server, net.Listener, error) {
+	over := &acceptor{Listener: l, server: s, client: client}
+	over.open, over.shut = context.WithCancel(s.base)
 	h := &http.Server{
 		Handler:        s,
 		Protocols:      new(http.Protocols),
 		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       s.errorLog,
 		BaseContext:    func(net.Listener) context.Context { return s.base },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			here := &connection{s.connections.Add(1), client, host(c.RemoteAddr().String())}
-			return context.WithValue(ctx, connectionKey{}, here)
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, over.last)
 		},
+		ConnState:                    s.follow,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like any other
 	}
 	if s.remote { // it costs a timer for each request, and on loopback there is nobody to defend against
@@ -102,11 +96,11 @@ func (s *Server) add(client string) (*http.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, errors.New("faultserver: the server is closed")
+		return nil, nil, errors.New("faultserver: the server is closed")
 	}
 	s.servers = append(s.servers, listening{h, client})
 	s.serving.Add(1)
-	return h, nil
+	return h, over, nil
 }
 
 // listening is the http.Server of one listener, and the client whose address it is.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ type Rule struct {
 
 	// Per is what When, Steps and Sweep count over; default all. Every request that meets Match and that no earlier rule
 	// acted on is a hit, whether the schedule is on or off, and the first hit starts the schedule's clock.
+	// For a fault that acts on connections, hits are new connections, and further requests on those that it has not taken.
 	Per Scope `yaml:"per" doc:"what hits and time are counted over: each call, each client, or all; default all"`
 
 	// Chance is how likely the rule acts on a request that it is on for, from above 0 to 1; nil: 1. It is decided by the
@@ -87,6 +89,10 @@ func (r Rule) faults() []fault.Spec {
 		return []fault.Spec{r.Fault}
 	}
 }
+
+// onConnections reports whether the rule acts on connections: its hits are new connections, and requests on those that are
+// kept alive and that no such rule has taken.
+func (r Rule) onConnections() bool { return slices.ContainsFunc(r.faults(), fault.Spec.OnConnections) }
 
 // Validate reports what is wrong with the plan at its place in a file: settings that cannot be, and rules that can never
 // fire. n is the mapping that has the plan's `rules`.

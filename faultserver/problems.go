@@ -22,7 +22,7 @@ type problem struct {
 func (p Plan) problems(unread func(rule int) bool) []problem {
 	var all []problem
 	for i, r := range p.Rules {
-		found := slices.Concat(r.wrongMatch(), r.wrongFaults(), r.neverOn(i == len(p.Rules)-1), p.wrongPlace(i, unread), p.tooEarly(i))
+		found := slices.Concat(r.wrongMatch(), r.wrongFaults(), r.wrongConnections(), r.neverOn(i == len(p.Rules)-1), p.wrongPlace(i, unread), p.tooEarly(i))
 		for _, f := range found {
 			f.rule = i
 			all = append(all, f)
@@ -78,6 +78,27 @@ func (r Rule) wrongMatch() (found []problem) {
 		if _, err := m.route(newRouter()); err != nil {
 			found = append(found, wrong("match", "%v", err)...)
 		}
+	}
+	return found
+}
+
+// wrongConnections finds what a rule cannot ask of connections, which it meets before there is a request.
+func (r Rule) wrongConnections() (found []problem) {
+	if !r.onConnections() {
+		return nil
+	}
+	for _, f := range r.faults() {
+		if f.Fault() != nil && !f.IsPass() && !f.OnConnections() {
+			found = wrong("", "the rule mixes faults that act on connections with %s, which acts on requests; make two rules of it", f.Name())
+			break
+		}
+	}
+	if !r.Match.covers(Match{}) {
+		found = append(found, wrong("match", "the fault acts on connections, before there is a request to match; leave match out, "+
+			"and give the client a listener of its own to tell it apart")...)
+	}
+	if r.Per == PerCall {
+		found = append(found, wrong("per", "the fault acts on connections, which belong to no call; say per: client or per: all")...)
 	}
 	return found
 }
@@ -186,8 +207,16 @@ func (p Plan) tooEarly(i int) []problem {
 // counts reports whether the number of a hit, or its time, matters to the rule.
 func (r Rule) counts() bool { return len(r.Steps) > 0 || len(r.Sweep) > 0 || !r.When.Always() }
 
+// afterSome reports whether the rule leaves the first requests on each connection to others.
+func (r Rule) afterSome() bool {
+	return slices.ContainsFunc(r.faults(), func(f fault.Spec) bool {
+		_, ok := f.Fault().(*fault.ResetAfter)
+		return ok
+	})
+}
+
 // unconditional reports whether the rule acts on every request that meets its match.
 func (r Rule) unconditional() bool {
 	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0 &&
-		!slices.ContainsFunc(r.faults(), fault.Spec.IsSelective)
+		!slices.ContainsFunc(r.faults(), fault.Spec.IsSelective) && !r.afterSome()
 }

@@ -17,6 +17,9 @@ type program struct {
 	router *mux.Router
 	rules  []*rule
 	calls  []*tally // of the rules that count per call
+
+	connects bool          // some rules act on connections
+	hits     atomic.Uint64 // of those rules, for what they decide by chance
 }
 
 // rule is a compiled Rule.
@@ -29,6 +32,8 @@ type rule struct {
 	steps  bool // faults[k-1] is for the k-th hit
 	sweep  bool // faults[k-1] is for the k-th key
 	faults []fault.Spec
+
+	connects bool // it acts on connections
 
 	counts bool // hits matter to the rule
 	tally  tally
@@ -54,6 +59,8 @@ func (p Plan) compile() (*program, error) {
 		for _, f := range r.faults() {
 			c.faults = append(c.faults, f.Fresh())
 		}
+		c.connects = r.onConnections()
+		done.connects = done.connects || c.connects
 		if r.Chance != nil {
 			c.chance = *r.Chance
 		}
@@ -83,6 +90,10 @@ func undecided(_ *http.Request, m *mux.RouteMatch) bool { return !m.Handler.(*re
 // in any case, because all that mux could still do is to extract variables, which takes longer than everything before.
 func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 	x := m.Handler.(*recorder)
+	if c.connects {
+		c.decideConnection(x)
+		return false
+	}
 	var n count
 	if c.counts {
 		n = c.tally.hit(x.key(c.per), x.entry.At())
@@ -99,16 +110,10 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 // act gives x the rule's fault for this hit, unless the steps are used up or the fault leaves the request alone, as a limit
 // does that is not reached. A pass only keeps the rules behind from acting.
 func (c *rule) act(x *recorder, n count) {
-	k := 0
-	switch {
-	case c.steps && n.hits > len(c.faults):
-		return
-	case c.steps:
-		k = n.hits - 1
-	case c.sweep:
-		k = n.order % len(c.faults)
+	f, ok := c.pick(n)
+	if ok {
+		f, ok = f.Select(x, x.request)
 	}
-	f, ok := c.faults[k].Select(x, x.request)
 	if !ok {
 		return
 	}
@@ -116,6 +121,19 @@ func (c *rule) act(x *recorder, n count) {
 	if !f.IsPass() {
 		x.rule, x.fault = c, f
 	}
+}
+
+// pick returns the fault for a hit; false when the steps are used up.
+func (c *rule) pick(n count) (fault.Spec, bool) {
+	switch {
+	case c.steps && n.hits > len(c.faults):
+		return fault.Spec{}, false
+	case c.steps:
+		return c.faults[n.hits-1], true
+	case c.sweep:
+		return c.faults[n.order%len(c.faults)], true
+	}
+	return c.faults[0], true
 }
 
 // callEnded tells the rules that a call got an answer that none of them touched.

@@ -34,6 +34,9 @@ type recorder struct {
 	refused      bool    // and found the body too large
 	broken       bool    // the body ended before its end
 
+	line *connection // set where rules act on connections
+	met  bool        // the connection was a hit of those rules before
+
 	match   mux.RouteMatch
 	decided bool  // by a rule that acts, or that lets it pass
 	rule    *rule // nil: none acts
@@ -178,6 +181,15 @@ func (x *recorder) Sends(status int) {
 // Cut notes that the answer is garbled.
 func (x *recorder) Cut() { x.cut() }
 
+// Wire gives the connection that the request came over to a fault that breaks it. It implements fault.Wired.
+func (x *recorder) Wire() net.Conn {
+	if x.line == nil {
+		return nil
+	}
+	x.line.broken.Store(true)
+	return x.line.conn
+}
+
 // Left notes that the client went away.
 func (x *recorder) Left() { x.left() }
 
@@ -195,9 +207,10 @@ func (x *recorder) cut() {
 // leave meanwhile, a failed read or write tells, or the context at the end.
 func (x *recorder) watch(ctx context.Context) { x.unhook = context.AfterFunc(ctx, x.left) }
 
-// left tells the journal that the client went away, unless it has its answer or it was the server that ended things.
+// left tells the journal that the client went away, unless it has its answer or it was the server, or a fault, that ended
+// things.
 func (x *recorder) left() {
-	if !x.handed.Load() && x.server.base.Err() == nil {
+	if !x.handed.Load() && x.server.base.Err() == nil && (x.line == nil || !x.line.broken.Load()) {
 		x.entry.Left()
 	}
 }

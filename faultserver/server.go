@@ -32,6 +32,7 @@ type Server struct {
 	program     atomic.Pointer[program]
 	run         sync.RWMutex // read-held while a request takes its program and its place in the journal: both are of one run
 	connections atomic.Uint64
+	holding     sync.Map // connections (by net.Conn) that hold a lasting fault
 
 	base   context.Context // ends when the server is closed
 	cancel context.CancelFunc

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 // A long witness is shown by its first and last rows; the json report has all of them.
@@ -45,7 +47,7 @@ func (p *page) rows(all []Witness, client int) {
 		fixed := fmt.Sprintf("    %5s %9.3f s %9s  %-*s  ", "#"+strconv.FormatUint(w.Seq, 10), w.AtMS/1000, gap, client, Clean(w.Client))
 		answer := Answer(w)
 		room := max(20, p.width-len(fixed)-len(" -> ")-len(answer))
-		p.line("%s%s -> %s", fixed, shorten(Clean(w.Method+" "+w.Path), room), answer)
+		p.line("%s%s -> %s", fixed, shorten(Clean(journal.Entry{Method: w.Method, Path: w.Path}.Request()), room), answer)
 	}
 }
 

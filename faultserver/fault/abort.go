@@ -54,28 +54,16 @@ const lingering = 500 * time.Millisecond
 // goes on to send is dropped for a while.
 func turnAway(w http.ResponseWriter) {
 	conn := takeOver(w)
-	under := underTLS(conn)
-	for _, c := range []net.Conn{conn, under} {
-		if half, ok := c.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite()
-		}
-	}
+	finish(conn)
 	_ = conn.SetDeadline(time.Now().Add(lingering))
 	go func() {
-		_, _ = io.Copy(io.Discard, under)
+		_, _ = io.Copy(io.Discard, underTLS(conn))
 		_ = conn.Close()
 	}()
 }
 
 // breakConnection resets the connection (RST): the client reads "connection reset by peer".
-func breakConnection(w http.ResponseWriter) {
-	conn := takeOver(w)
-	under := underTLS(conn)
-	if c, ok := under.(interface{ SetLinger(seconds int) error }); ok {
-		_ = c.SetLinger(0)
-	}
-	_ = under.Close() // of the TLS connection, Close would say goodbye first
-}
+func breakConnection(w http.ResponseWriter) { sever(takeOver(w)) }
 
 // underTLS is the connection that carries conn's bytes: linger is a setting of TCP, which TLS hides.
 func underTLS(conn net.Conn) net.Conn {

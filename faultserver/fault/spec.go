@@ -56,6 +56,17 @@ func (s Spec) Early() bool {
 	})
 }
 
+// OnConnections reports whether one of the faults acts on connections, and not on each exchange by itself.
+func (s Spec) OnConnections() bool { return slices.ContainsFunc(s.each(), onConnections) }
+
+func onConnections(f Fault) bool {
+	switch f.(type) {
+	case OnConnection, Lasting:
+		return true
+	}
+	return false
+}
+
 // Weighs reports whether the body has to be read to know if the fault acts.
 func (s Spec) Weighs() bool {
 	w, ok := s.fault.(Weighing)
@@ -65,6 +76,9 @@ func (s Spec) Weighs() bool {
 // Check says what is wrong with the settings.
 func (s Spec) Check() error {
 	var all []error
+	if len(s.each()) > 1 && s.OnConnections() {
+		all = append(all, errors.New("a fault that acts on connections cannot stand in a list of faults; give it a rule of its own"))
+	}
 	for _, f := range s.each() {
 		if c, ok := f.(Checker); ok {
 			all = append(all, c.Check())
@@ -133,6 +147,10 @@ func (s *Spec) UnmarshalNode(n strict.Node) {
 		kind, f := one(item)
 		if f == nil {
 			continue
+		}
+		if len(list) > 1 && onConnections(f) {
+			item.Fail("%s acts on connections and cannot stand in a list of faults; give it a rule of its own", kind.Name)
+			return
 		}
 		kind.follow(before, item)
 		before, names, faults = append(before, kind), append(names, kind.Name), append(faults, f)

@@ -121,6 +121,9 @@ func TestSpecRefuses(t *testing.T) {
 		"{ratelimit: {limits: [20/10s], identical: 200/1m}}":     "f:1:43: the limit 200/1m on identical payloads never acts: the limit 20/10s of the client is reached first",
 		"{ratelimit: {ceiling: 20/10s}}":                         "f:1:23: under a ceiling of 20/10s the limit 20/10s never acts, and one client can take everything from the others; want a ceiling far above what one client may send, or limits: [] to see what comes of that",
 		"{ratelimit: {limit: [5/1s]}}":                           `f:1:14: unknown field "limit"; did you mean limits?`,
+		"[{latency: {fixed: 1s}}, refused]":                      "f:1:26: refused acts on connections and cannot stand in a list of faults; give it a rule of its own",
+		"{reset-after: {requests: 0}}":                           "f:1:26: requests: 0 is too small; want at least 1",
+		"{idle-close: {after: 0s}}":                              "f:1:22: after: 0s is too small; want more than 0s",
 		"{drip: {bytes: 0}}":                                     "f:1:16: bytes: 0 is too small; want at least 1",
 		"{drip: {every: 0s}}":                                    "f:1:16: every: 0s is too small; want more than 0s",
 	} {

@@ -17,7 +17,7 @@ type Entry struct {
 	Call   string // correlation id found in the request, "" if none
 	Claim  int32  // attempt number that the client states, 0 if none
 
-	Method, Path, Query string
+	Method, Path, Query string // all empty where the connection was ended before a request was read
 	Key                 string // idempotency key, hashed where it could be a secret; "" if none
 	Precondition        bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
 
@@ -27,7 +27,7 @@ type Entry struct {
 	BodyWhole bool   // the declared length, or the last chunk, arrived
 
 	Conn  uint64 // connection, from 1
-	Proto string // HTTP/1.1, HTTP/2.0
+	Proto string // HTTP/1.1, HTTP/2.0; "" where no request was read
 
 	Status     int    // status line that was sent; 0: none
 	RetryAfter string // as sent
@@ -49,6 +49,14 @@ func (e Entry) End() time.Duration {
 	default:
 		return e.At + e.Took
 	}
+}
+
+// Request is the method and path for people to read: "GET /orders", or "(no request)" where none was read.
+func (e Entry) Request() string {
+	if e.Method == "" && e.Path == "" {
+		return "(no request)"
+	}
+	return e.Method + " " + e.Path
 }
 
 // Delivered reports whether a whole answer went to a client that was still there.

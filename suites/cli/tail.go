@@ -95,9 +95,9 @@ func (t *tail) show(all bool) (open bool) {
 
 func (t *tail) line(e journal.Entry) string {
 	w := report.Witness{Status: e.Status, Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0}
-	path := e.Path
+	request := e.Request()
 	if e.Query != "" {
-		path += "?" + e.Query
+		request += "?" + e.Query
 	}
 	why := ""
 	if e.Rule != "" {
@@ -105,7 +105,7 @@ func (t *tail) line(e journal.Entry) string {
 	}
 	return fmt.Sprintf("%s %s  %-12s %s -> %s%s\n",
 		t.paint.Dim(fmt.Sprintf("%5s", "#"+strconv.FormatUint(e.Seq, 10))), fmt.Sprintf("%9.3f s", e.At.Seconds()),
-		report.Clean(e.Client), report.Clean(e.Method+" "+path), t.shade(e)(report.Answer(w)), why)
+		report.Clean(e.Client), report.Clean(request), t.shade(e)(report.Answer(w)), why)
 }
 
 // shade colours an answer: what was disturbed stands out, what went wrong without a fault even more.
