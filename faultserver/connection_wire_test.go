@@ -209,3 +209,26 @@ func TestConnectionFaultsForCurl(t *testing.T) {
 		}
 	}
 }
+
+// Disconnect ends connections that a fault holds, too.
+func TestDisconnectEndsSilence(t *testing.T) {
+	s, url, _ := breaking(t, "silent")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for s.Journal().Len() < 1 {
+		<-s.Journal().Changed()
+	}
+	if err := s.Disconnect("app"); err != nil {
+		t.Error(err)
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := conn.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
+		t.Errorf("still open: %v", err)
+	}
+	if got := settled(s); got != "- silent" {
+		t.Error(got)
+	}
+}
