@@ -126,6 +126,7 @@ func (s *session) run(r *run) *outcome {
 	})
 	o.markUnfinished()
 	o.judge(s.Contract, r)
+	o.weigh(healthyOf(look.Preflight), s.Contract)
 	return o
 }
 
