@@ -113,7 +113,7 @@ func judgeHistory(file string, c *assert.Contract, only []string, h journal.Hist
 		r.Results = append(r.Results, report.NewResult(recordedAs, levels[result.Clause], result, calls))
 	}
 	if h.Lost > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("the journal dropped %d older entries, so nothing can be said to be absent", h.Lost))
+		r.Notes = append(r.Notes, fmt.Sprintf("the history lacks %d entries or more, dropped or still going on when its writer was stopped, so nothing can be said to be absent", h.Lost))
 	}
 	return r
 }
