@@ -39,6 +39,8 @@ func (o *outcome) weigh(h healthy, c *assert.Contract) {
 		switch {
 		case res.Verdict == assert.Fail:
 			res = o.excuse(res, h, c)
+		case res.Verdict == assert.Pass && id == "stop-after-success":
+			res = o.unsay(res, h)
 		case res.Verdict == assert.Pass && groups[id] > 0:
 			res = o.suspect(res, h)
 		}
@@ -94,6 +96,20 @@ func (o *outcome) excuse(res assert.Result, h healthy, c *assert.Contract) asser
 	res.Verdict, res.Witness = assert.Inconclusive, nil
 	res.Detail += fmt.Sprintf("; but the client asks for %s %d times in a run even while all is well, so this may be a call of its own: "+
 		"let the command make one call, or send an id with each (Idempotency-Key, X-Retrygate-Call)", routeOf(last), n)
+	return res
+}
+
+// unsay takes a pass of stop-after-success back where the client always asks for the same thing again: what follows a success
+// is then a call of its own, or a repeat, and nothing tells which.
+func (o *outcome) unsay(res assert.Result, h healthy) assert.Result {
+	for i := range o.History.Entries {
+		e := &o.History.Entries[i]
+		if n := h.count[routeOf(e)]; n > 1 && e.Call == "" && e.Key == "" {
+			return assert.Result{Clause: res.Clause, Verdict: assert.NotExercised, Detail: fmt.Sprintf(
+				"the client asks for %s %d times in a run even while all is well, so what follows a success cannot be told from a repeat; "+
+					"an id with each call (Idempotency-Key, X-Retrygate-Call) would tell", routeOf(e), n)}
+		}
+	}
 	return res
 }
 

@@ -16,9 +16,11 @@ const (
 
 // watched is a client that runs, and what was seen of it.
 type watched struct {
-	name  string
-	began time.Time
-	stop  context.CancelCauseFunc
+	name    string
+	stop    context.CancelCauseFunc
+	started func() // lets the next client start
+
+	began time.Time // when its first request was seen
 
 	requests int
 	routes   map[string]int // requests by method and path
@@ -33,7 +35,10 @@ type watched struct {
 
 // see counts one request.
 func (w *watched) see(e *journal.Entry, enough int, now time.Time) {
-	w.requests++
+	if w.requests++; w.requests == 1 {
+		w.began = now
+		w.started()
+	}
 	route := e.Method + " " + e.Path
 	if len(w.routes) < maxRoutes {
 		w.routes[route]++
