@@ -27,7 +27,7 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if out.err != nil && !errors.Is(err, out.err) {
-		err = errors.Join(err, fmt.Errorf("stdout: %w", out.err))
+		err = errors.Join(err, out.err)
 	}
 	var code exitCode
 	switch {

@@ -76,14 +76,10 @@ func isHistory(file string) bool {
 
 // explain says err in terms of the flag, without the file's name again.
 func (k *keeper) explain(err error) error {
-	var path *os.PathError
-	switch {
-	case errors.Is(err, syscall.ENXIO):
+	if errors.Is(err, syscall.ENXIO) {
 		err = errors.New("nobody reads this pipe")
-	case errors.As(err, &path):
-		err = path.Err
 	}
-	return fmt.Errorf("--journal %s: %w", k.file, err)
+	return fmt.Errorf("--journal %s: %w", k.file, bare(err))
 }
 
 // begin empties the file for a run.

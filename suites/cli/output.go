@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -29,7 +30,7 @@ func (o *output) Write(p []byte) (int, error) {
 		o.gone = true
 		return len(p), nil
 	case err != nil:
-		o.err = bare(err)
+		o.err = fmt.Errorf("stdout: %w", bare(err))
 	}
 	return n, o.err
 }

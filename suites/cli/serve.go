@@ -64,7 +64,7 @@ earlier history in that file is replaced; any other file is left alone.`,
 }
 
 func (w *world) serve(f serveFlags) error {
-	plan, name, err := f.loadPlan()
+	plan, name, err := w.loadPlan(f)
 	if err != nil {
 		return err
 	}
@@ -118,15 +118,15 @@ func (w *world) serve(f serveFlags) error {
 }
 
 // loadPlan gives the plan and what to call it.
-func (f serveFlags) loadPlan() (plan faultserver.Plan, name string, err error) {
+func (w *world) loadPlan(f serveFlags) (plan faultserver.Plan, name string, err error) {
 	switch {
 	case f.scenario != "" && f.plan != "":
 		return plan, "", errors.New("serve: --scenario and --plan both say what goes wrong; give one")
 	case f.scenario != "":
-		s, err := loadScenario(f.scenario)
+		s, err := w.loadScenario(f.scenario)
 		return s.Plan(), s.Name, err
 	case f.plan != "":
-		data, err := readInput("plan", f.plan)
+		data, err := w.readInput("plan", f.plan)
 		if err == nil {
 			err = strict.Decode(f.plan, data, &plan)
 		}

@@ -119,13 +119,15 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
 		JUnit: f.reports.junit(), Journals: f.journalDir,
 	}
+	outlivePipes()
 	var contractErr, scenarioErr, dirErr error
-	request.Contract, contractErr = loadContract(f.contract)
-	request.Scenarios, scenarioErr = loadScenarios(f.scenarios)
+	request.Contract, contractErr = w.loadContract(f.contract)
+	request.Scenarios, scenarioErr = w.loadScenarios(f.scenarios)
 	if f.journalDir != "" {
 		dirErr = os.MkdirAll(f.journalDir, 0o755)
 	}
-	if err := errors.Join(contractErr, scenarioErr, dirErr); err != nil {
+	upstreamErr := f.upstream.reach(w.ctx)
+	if err := errors.Join(contractErr, scenarioErr, dirErr, upstreamErr); err != nil {
 		return err
 	}
 	if err := f.reports.open(); err != nil {
