@@ -23,8 +23,6 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	root := newRoot(w)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(out)
-	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if out.err != nil && !errors.Is(err, out.err) {
 		err = errors.Join(err, out.err)

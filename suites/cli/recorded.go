@@ -40,7 +40,7 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	}
 	defer f.reports.close()
 	r := judgeHistory(f.journal, c, named, history)
-	r.Notes = append(r.Notes, notes...)
+	r.Notes = slices.Concat(r.Notes, notes, contradictions(c))
 	return w.conclude(f, r)
 }
 

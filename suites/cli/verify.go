@@ -145,7 +145,16 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	if err != nil {
 		return err
 	}
+	result.Notes = append(result.Notes, contradictions(request.Contract)...)
 	return w.conclude(f, result)
+}
+
+// contradictions are what contract lint finds, as notes: a promise that nobody can keep says little of who breaks it.
+func contradictions(c *assert.Contract) (notes []string) {
+	for _, text := range c.Lint() {
+		notes = append(notes, "contract: "+text)
+	}
+	return notes
 }
 
 // conclude writes the reports and turns the verdict into the exit code.
