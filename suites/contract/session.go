@@ -34,7 +34,7 @@ type run struct {
 	out      *lazy[*outcome]
 }
 
-// outcome is what a run came to. err is set when nothing could be judged.
+// outcome is what a run came to. err is set when nothing could be judged; the history may still hold something.
 type outcome struct {
 	*driver.Outcome
 	calls   []assert.Call
@@ -118,7 +118,7 @@ func (s *session) run(r *run) *outcome {
 	}
 	out, err := driver.Run(s.ctx, r.scenario, s.Client, s.opts)
 	if err != nil {
-		return &outcome{err: err}
+		return &outcome{Outcome: out, err: err}
 	}
 	o := &outcome{Outcome: out, results: map[string]assert.Result{}}
 	o.calls = assert.Calls(out.History.Entries, assert.Key{

@@ -20,7 +20,8 @@ const settleTime = time.Second
 
 // Run puts client through one scenario: a server of its own, an address for each of the clients, all of them side by side,
 // watched and stopped where they would go on for ever. It returns when all have ended. The error says why there is nothing
-// to judge: the plan or the client cannot be started, or ctx has ended.
+// to judge: the plan or the client cannot be started, or ctx has ended; once clients were started, the outcome holds what
+// came of them until then.
 func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*Outcome, error) {
 	o = o.defaults(s)
 	if c, ok := client.(checker); ok {
@@ -52,7 +53,7 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	r.start(ctx)
 	r.follow()
 	if err := r.failed(ctx); err != nil {
-		return nil, err
+		return &Outcome{Scenario: r.scenario, History: r.server.Journal().History(), Ends: r.ends}, err
 	}
 	return r.outcome(ctx), nil
 }
