@@ -131,7 +131,7 @@ func (r *run) start(ctx context.Context) {
 		w := &watched{name: t.Client(), stop: stop, started: func() {}, routes: map[string]int{}}
 		begin := func() error { return nil }
 		if !r.options.Memory {
-			begin, w.started = r.options.Slots.turn(ctx)
+			begin, w.started = r.options.Slots.turn(ctx, r.options.Start)
 		}
 		r.watch.clients[t.Client()] = w
 		go func() {

@@ -40,13 +40,10 @@ func (s *Slots) acquire(ctx context.Context, n int) (release func(), err error) 
 	return func() { s.sem.Release(want) }, nil
 }
 
-// startTime is how long a client may count as starting.
-const startTime = 5 * time.Second
-
 // turn lets only as many clients start at a time as the machine has cores, and two at least: twenty interpreters that load
 // together would be in each other's way, and their waits would show it. begin waits for the turn; started, which may be
-// called more than once, gives it to the next, and so does the passing of time.
-func (s *Slots) turn(ctx context.Context) (begin func() error, started func()) {
+// called more than once, gives it to the next, and so does the passing of the most time that a start may take.
+func (s *Slots) turn(ctx context.Context, most time.Duration) (begin func() error, started func()) {
 	var once sync.Once
 	held := make(chan struct{})
 	release := sync.OnceFunc(func() { s.starting.Release(1) })
@@ -55,7 +52,7 @@ func (s *Slots) turn(ctx context.Context) (begin func() error, started func()) {
 			return context.Cause(ctx)
 		}
 		close(held)
-		time.AfterFunc(startTime, release)
+		time.AfterFunc(most, release)
 		return nil
 	}
 	started = func() {

@@ -73,7 +73,7 @@ func TestStartsTakeTurns(t *testing.T) {
 		var begun atomic.Int32
 		var started []func()
 		for range 4 {
-			begin, done := s.turn(t.Context())
+			begin, done := s.turn(t.Context(), time.Second)
 			started = append(started, done)
 			go func() {
 				if err := begin(); err == nil {
@@ -90,7 +90,7 @@ func TestStartsTakeTurns(t *testing.T) {
 			started[i]() // twice is once
 			synctest.Wait()
 		}
-		time.Sleep(startTime) // those that never sent anything give their turn up
+		time.Sleep(time.Second) // those that never sent anything give their turn up
 		synctest.Wait()
 		if !s.starting.TryAcquire(2) {
 			t.Error("a turn was not given back")
