@@ -11,9 +11,10 @@ import (
 
 // Calls groups entries into calls, ordered by their first attempts. Rules, the first that applies: the driver's word
 // (Key.OneCall), the call id that the request carries, its idempotency key, else a match: same client, method, path,
-// query and body, after a failure and soon enough. One copy of the entries is made; Attempts are parts of it.
+// query and body, after a failure and soon enough. Connections over which no request came belong to no call, unless they
+// are so many that they are a storm. One copy of the entries is made; Attempts are parts of it.
 func Calls(entries []journal.Entry, key Key) []Call {
-	entries = ordered(entries)
+	entries = ordered(used(entries))
 	g := newGrouper(entries, key)
 	for i := range entries {
 		g.place(int32(i))
@@ -166,6 +167,32 @@ func (g *grouper) id(c chain) string {
 	default:
 		return "#" + strconv.FormatUint(e.Seq, 10)
 	}
+}
+
+// spare is how many connections that it never used are a client's own business, on top of one for each of its requests:
+// pools connect ahead of need, dialers race.
+const spare = 50
+
+// used leaves out connections over which no request came; what a client opened beyond all need stays. Entries are copied
+// only if there are such connections.
+func used(entries []journal.Entry) []journal.Entry {
+	unused := func(e journal.Entry) bool { return e.Unused() }
+	if !slices.ContainsFunc(entries, unused) {
+		return entries
+	}
+	free := map[string]int{}
+	for i := range entries {
+		if e := &entries[i]; !e.Unused() {
+			free[e.Client]++
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool {
+		if !e.Unused() {
+			return false
+		}
+		free[e.Client]--
+		return free[e.Client] >= -spare
+	})
 }
 
 // ordered returns the entries in order of arrival, copied only if they are not so already.

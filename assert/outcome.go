@@ -29,6 +29,8 @@ func failed(e *journal.Entry) bool { return networkFailure(e) || (e.Status >= 40
 
 func maybeProcessed(e *journal.Entry) bool {
 	switch {
+	case e.Refused():
+		return false
 	case networkFailure(e):
 		return true
 	case !failed(e):

@@ -16,6 +16,10 @@
 //     left. For answers that fit net/http's buffer (2 KiB) this is before the client has the answer, so whoever got one
 //     finds its entry closed.
 //
+// What never comes to a handler is journalled too: requests that net/http refuses by itself, heads that break off, and
+// connections over which nothing came (journal.Entry has Refused and Unused for them). Two things are not seen: what is
+// refused within a connection that speaks HTTP/2, and what comes to a TLS listener that was given to Serve.
+//
 // Start a Server with New, give it a Plan with Use, let it Listen, and Close it. A Control lets other programs do the same
 // over HTTP.
 package faultserver

@@ -22,6 +22,7 @@ type connection struct {
 	id     uint64
 	client string // whose listener it came to; "" if it is anybody's
 	host   string // the other end's address, without the port
+	wire   *wire  // nil: it cannot be watched
 }
 
 type connectionKey struct{}
@@ -47,7 +48,7 @@ func (s *Server) Listen(addr, client string) (url string, err error) {
 	}
 	go func() {
 		defer s.serving.Done()
-		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := h.Serve(wires{l}); !errors.Is(err, http.ErrServerClosed) {
 			s.errorLog.Printf("faultserver: listener %v: %v", l.Addr(), err)
 		}
 	}()
@@ -64,7 +65,7 @@ func (s *Server) Serve(l net.Listener, client string) error {
 		return errors.Join(err, l.Close())
 	}
 	defer s.serving.Done()
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := h.Serve(wires{l}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("faultserver: %w", err)
 	}
 	return nil
@@ -89,9 +90,13 @@ func (s *Server) add(client string) (*http.Server, error) {
 		ErrorLog:       s.errorLog,
 		BaseContext:    func(net.Listener) context.Context { return s.base },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			here := &connection{s.connections.Add(1), client, host(c.RemoteAddr().String())}
+			here := &connection{id: s.connections.Add(1), client: client, host: host(c.RemoteAddr().String())}
+			if w, ok := c.(*wire); ok {
+				w.server, w.here, here.wire = s, here, w
+			}
 			return context.WithValue(ctx, connectionKey{}, here)
 		},
+		ConnState:                    follow,
 		DisableGeneralOptionsHandler: true, // OPTIONS * is a request like any other
 	}
 	if s.remote { // it costs a timer for each request, and on loopback there is nobody to defend against

@@ -7,6 +7,10 @@ package journal
 import "time"
 
 // Entry is one exchange: a request that arrived and what became of it. All times count from the start of the run.
+//
+// Two kinds of entries stand for what no handler saw; neither has a Proto. Refused ones are requests that the HTTP library
+// answered by itself (431, 400, 417 ...) or that broke off within the head: Method, Path and Query are given where the head
+// could be read, At is when it was refused. Unused ones are connections over which nothing came.
 type Entry struct {
 	Seq  uint64        // order of arrival, from 1; Seq and At are taken under one lock
 	At   time.Duration // when the request's head was complete
@@ -53,6 +57,15 @@ func (e Entry) End() time.Duration {
 
 // Delivered reports whether a whole answer went to a client that was still there.
 func (e Entry) Delivered() bool { return e.Status != 0 && !e.Cut && !e.Open && e.Gone == 0 }
+
+// Refused reports whether this was a request that reached no handler: the client sent it, and is to answer for it.
+func (e Entry) Refused() bool { return e.Proto == "" && e.Conn != 0 && (e.Status != 0 || e.Cut) }
+
+// Unused reports whether this is a connection over which no request came. It ended at At. Clients that connect ahead of
+// need, or twice to take the faster, leave such connections; they are no attempts at anything.
+func (e Entry) Unused() bool {
+	return e.Method == "" && e.Proto == "" && e.Conn != 0 && e.Status == 0 && !e.Cut && !e.Open && e.Rule == ""
+}
 
 // Source is anything that a history can be read from.
 type Source interface{ Entries() []Entry }
