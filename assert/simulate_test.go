@@ -177,6 +177,46 @@ func TestGrowthAtTheBorderNeverFails(t *testing.T) {
 	}
 }
 
+// TestAgreedJitterNeverFails lets clients keep the agreed jitter exactly, however narrow; what can be shown has to pass.
+func TestAgreedJitterNeverFails(t *testing.T) {
+	curve := exponential(1, 2)
+	for name, tt := range map[string]struct {
+		policy policy
+		jitter assert.Jitter
+		shown  bool
+	}{
+		"20 ms added":    {plus(curve, 0.02), assert.Jitter{Form: assert.JitterAdditive, Add: 20 * ms}, false},
+		"30 ms added":    {plus(curve, 0.03), assert.Jitter{Form: assert.JitterAdditive, Add: 30 * ms}, false},
+		"60 ms added":    {plus(curve, 0.06), assert.Jitter{Form: assert.JitterAdditive, Add: 60 * ms}, false},
+		"400 ms added":   {plus(curve, 0.4), assert.Jitter{Form: assert.JitterAdditive, Add: 400 * ms}, true},
+		"+-1 %":          {within(curve, 0.99, 1.01), assert.Jitter{Form: assert.JitterProportional, Proportion: 0.01}, false},
+		"+-3 %":          {within(curve, 0.97, 1.03), assert.Jitter{Form: assert.JitterProportional, Proportion: 0.03}, false},
+		"+-20 %":         {within(curve, 0.8, 1.2), assert.Jitter{Form: assert.JitterProportional, Proportion: 0.2}, true},
+		"equal jitter":   {within(curve, 0.5, 1), assert.Jitter{Form: assert.JitterEqual}, true},
+		"full jitter":    {within(curve, 0, 1), assert.Jitter{Form: assert.JitterFull}, true},
+		"decorrelated":   {decorrelated(1, 30), assert.Jitter{Form: assert.JitterDecorrelated}, true},
+		"capped at once": {decorrelated(1, 3), assert.Jitter{Form: assert.JitterDecorrelated}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(7, 8))
+			clause := assert.JitterPresent{Curve: assert.Delays{Initial: s, Multiplier: 2, Jitter: tt.jitter}}
+			for _, n := range samples {
+				for run := range simulations(t) {
+					calls := simulated(tt.policy, n.calls, n.retries, r)
+					if run%2 == 1 { // a machine on which 25 ms tell
+						calls[0].Run.Noise = assert.Noise{Slices: []assert.Slice{{P99: 5 * ms, Max: 10 * ms}}}
+					}
+					got := clause.Check(calls)
+					if got.Verdict == assert.Fail || tt.shown && got.Verdict != assert.Pass {
+						t.Fatalf("%d calls with %d retries, run %d: %s: %s", n.calls, n.retries, run, got.Verdict, got.Detail)
+					}
+				}
+			}
+		})
+	}
+}
+
 // simulations is how many runs a policy gets.
 func simulations(t *testing.T) int {
 	if testing.Short() {

@@ -52,7 +52,8 @@ func TrendOf(waits [][]time.Duration, lateness time.Duration) Trend {
 	if freedom > 0 {
 		// Jitter scatters the waits of all retries alike, in proportion, so that their scatter may be pooled; where it does
 		// not, what counts is that of the retries that weigh most.
-		t.Upper = t.Slope + rareQuantile(freedom)*math.Sqrt(max(own, even*shared/float64(freedom)))
+		skew := 1 + 4/float64(t.Calls*t.Calls) // simulated: the logarithm of a mean of few waits has a longer tail
+		t.Upper = t.Slope + skew*rareQuantile(freedom)*math.Sqrt(max(own, even*shared/float64(freedom)))
 	}
 	return t
 }
