@@ -17,8 +17,9 @@ func init() {
 		Summary: "The waits before the retries of a call grow from one to the next, until they reach their cap.",
 		Measure: "The growth factor of the mean wait over the first five retries of many calls: exp of the slope of its logarithm, waits that a " +
 			"Retry-After directed left out. One sequence proves nothing: correct full jitter waits shorter the second time in a quarter of " +
-			"all calls. It fails when growth is below the agreed factor and a factor of 1.5 is excluded beyond chance and lateness. Where the " +
-			"contract names initial backoff, multiplier and jitter, no wait may be below that curve either.",
+			"all calls. It fails when chance (1 of 10,000), lateness and clocks that differ by 1 % together leave no room for the agreed factor, " +
+			"or for what the agreed maximum leaves of it. Where the contract names initial backoff, multiplier and jitter, no wait may be below " +
+			"that curve either.",
 		Why: "A constant wait keeps the full retry load on a server for as long as it is down. Two minutes of failure became four hours " +
 			"that way: the retries alone kept the server from recovering.",
 		Fix: "Multiply the wait by 2 (1.5 at least) for each retry of the same call, up to a maximum; count retries per call, and start over " +
@@ -37,7 +38,7 @@ func init() {
 
 // BackoffGrowth promises that waits grow.
 type BackoffGrowth struct {
-	Min   float64 `yaml:"min"` // least factor from one mean wait to the next; default 1.3, which linear growth meets
+	Min   float64 `yaml:"min"` // least factor from one mean wait to the next, 1: they must not shrink; default 1.3, which linear growth meets
 	Curve Delays  `yaml:"-"`   // the agreed backoff, for its lower bound and its cap; zero values bind nothing
 }
 
@@ -46,13 +47,11 @@ func (p BackoffGrowth) ID() string { return "backoff-growth" }
 
 // Validate finds parameters that make no sense.
 func (p *BackoffGrowth) Validate(n strict.Node) {
-	atLeast(n, "min", p.Min, 1.01)
+	between(n, "min", p.Min, 1, most.factor)
 }
 
 const (
 	growthGaps  = 5                     // retries that count: later ones of a lawful linear backoff grow too little
-	clearGrowth = 1.5                   // growth that has to be excluded before a client fails; the mildest in common use
-	bandFail    = 4.0                   // standard errors; 3.7 are 1 of 10,000, and a few samples know theirs badly
 	bandPass    = 3.0                   // standard errors: 1 of 1,000
 	leastCalls  = 5                     // calls that a fail needs at least
 	machineLate = 20 * time.Millisecond // lateness that a wait may carry on any machine
@@ -62,7 +61,7 @@ const (
 
 // Check estimates growth over all calls.
 func (p BackoffGrowth) Check(calls []Call) Result {
-	if p.Min <= 1 {
+	if p.Min == 0 {
 		p.Min = 1.3
 	}
 	if r, ok := p.belowCurve(calls); ok {
@@ -88,31 +87,56 @@ func (p BackoffGrowth) judge(waits [][]time.Duration, later total, calls []Call)
 	flat := len(waits) >= 3 && len(waits[0]) >= leastCalls
 	for k := 2; k <= len(waits); k++ {
 		seen, steepest := infer.TrendOf(waits[:k], 0), infer.TrendOf(waits[:k], late)
-		grows := seen.Slope >= math.Log(p.Min)
-		if grows && seen.Slope >= bandPass*seen.Error {
-			return p.say(Pass, nil, "the waits grow %.1f-fold from retry to retry: %s (%s)", seen.Factor(), means(waits), plural(seen.Calls, "call"))
+		if p.kept(seen, k == len(waits)) {
+			return p.say(Pass, nil, "the waits %s: %s (%s)", p.grown(seen), means(waits), plural(seen.Calls, "call"))
 		}
 		if k >= 3 {
-			flat = flat && !grows && steepest.Slope+bandFail*seen.Error < math.Log(max(p.Min, clearGrowth))
+			flat = flat && steepest.Upper+clockShare*seen.Lever < p.asked(waits[:k])
 			if seen.Slope > best.Slope {
 				best = seen
 			}
 		}
 	}
-	switch hasty := p.hasty(waits, later); {
-	case flat || hasty:
-		return p.say(Fail, calls, "the waits do not grow: %s (mean of %s); the contract wants each to be %.2g times the one before at least",
-			means(waits), plural(len(waits[0]), "call"), p.Min)
+	if p.hasty(waits, later) || flat && (p.Min == 1 || !atMaximum(waits)) {
+		return p.say(Fail, calls, "the waits %s: %s (mean of %s); the contract wants %s", p.short(infer.TrendOf(waits, 0)),
+			means(waits), plural(len(waits[0]), "call"), p.wanted())
+	}
+	return p.open(waits, best, flat, late)
+}
+
+// kept reports whether a trend is good enough. Where no growth is asked for, all waits count: early ones that do not
+// shrink say nothing of later ones.
+func (p BackoffGrowth) kept(t infer.Trend, all bool) bool {
+	if p.Min == 1 {
+		return all && bandPass*t.Error < math.Log(1.3) && t.Slope >= -bandPass*t.Error-clockShare*t.Lever
+	}
+	clocks := 0.0
+	if t.Gaps >= 3 { // two waits may seem to grow that much only because the clocks differ
+		clocks = clockShare * t.Lever
+	}
+	return t.Slope+clocks >= math.Log(p.Min) && t.Slope >= bandPass*t.Error
+}
+
+// open says why the waits do not decide.
+func (p BackoffGrowth) open(waits [][]time.Duration, best infer.Trend, flat bool, late time.Duration) Result {
+	n := len(waits[0])
+	switch {
 	case len(waits) == 2:
 		return p.say(Inconclusive, nil, "two retries a call do not show whether the waits grow: %s (mean of %s); calls with three retries would",
-			means(waits), plural(len(waits[0]), "call"))
+			means(waits), plural(n, "call"))
+	case flat:
+		return p.say(Inconclusive, nil, "many waits are as long as the longest, so they seem to have reached a maximum, where growth ends: %s "+
+			"(mean of %s); a lower initial wait or backoff.max in the contract would tell", means(waits), plural(n, "call"))
 	case meanOf(waits[0]) < 4*late:
 		return p.say(Inconclusive, nil, "waits this short do not show whether they grow: %s (mean of %s), of which %s may be the machine's lateness",
-			means(waits), plural(len(waits[0]), "call"), span(late))
+			means(waits), plural(n, "call"), span(late))
+	case p.Min > 1 && best.Slope >= bandPass*best.Error:
+		return p.say(Inconclusive, nil, "the waits grow %.2f-fold from retry to retry: %s (mean of %s); too close to the %.4g-fold of the contract "+
+			"to call it less", best.Factor(), means(waits), plural(n, "call"), p.Min)
 	default:
 		return p.say(Inconclusive, nil, "%s with %d retries do not show whether the waits grow: %s (mean, %.2f-fold from retry to retry); "+
 			"%d calls with three retries, or half as many with four, would",
-			plural(len(waits[0]), "call"), len(waits), means(waits), best.Factor(), max(20, 2*len(waits[0])))
+			plural(n, "call"), len(waits), means(waits), best.Factor(), max(20, 2*n))
 	}
 }
 
@@ -168,7 +192,7 @@ func (p BackoffGrowth) capped(waits []time.Duration) bool {
 // hasty reports whether the client still comes back at once where any backoff would wait: one-sided, since a machine only
 // makes waits longer.
 func (p BackoffGrowth) hasty(waits [][]time.Duration, later total) bool {
-	if p.Curve.Max > 0 && p.Curve.Max < smallWait {
+	if p.Min == 1 || p.Curve.Max > 0 && p.Curve.Max < smallWait {
 		return false
 	}
 	third := len(waits) >= 3 && len(waits[2]) >= 3 && meanOf(waits[2]) < noWait

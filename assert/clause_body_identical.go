@@ -77,7 +77,7 @@ func bodies(c *Call) (first, other int, compared bool) {
 // emptyHanded reports whether a request promised a body and brought none of it, for which nobody but the client can be
 // the reason.
 func emptyHanded(e *journal.Entry) bool {
-	return !e.BodyWhole && !e.Open && (e.Delivered() || e.BodyLen == 0 && e.Fault == "")
+	return !e.BodyWhole && !e.Open && !e.Refused() && (e.Delivered() || e.BodyLen == 0 && e.Fault == "")
 }
 
 func bodyText(c *Call, first, other int) string {

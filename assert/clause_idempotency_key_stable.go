@@ -65,7 +65,7 @@ func (p IdempotencyKeyStable) Check(calls []Call) Result {
 func (p IdempotencyKeyStable) changes(c *Call) (at int, met bool) {
 	for i := range len(c.Attempts) - 1 {
 		e, next := &c.Attempts[i], &c.Attempts[i+1]
-		if !repeats(e) {
+		if !repeats(e) || e.Refused() || next.Refused() { // of those, nobody knows the key
 			continue
 		}
 		switch {

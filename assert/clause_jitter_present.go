@@ -3,6 +3,7 @@ package assert
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,9 @@ func init() {
 		ID: "jitter-present", Level: Major,
 		Summary: "The waits before the same retry differ from call to call and from client to client.",
 		Measure: "For each retry the distance from the shortest to the longest wait over all calls, the longest 15 % left out. More than 5 % of " +
-			"the wait and more than the machine's noise (25 ms, three times the canary's lateness) is jitter. It fails when all are within " +
-			"the noise, and jitter of +-10 % would show so little less than once in 10,000 runs.",
+			"the wait (or a quarter of what the agreed jitter gives, if that is less) and more than the machine's noise (25 ms, three times the " +
+			"canary's lateness) is jitter. It fails when all are within the noise, and the agreed jitter would show so little less than once in " +
+			"10,000 runs; where the contract leaves its form open, +-10 %, or up to 100 ms. Jitter within the noise cannot be shown.",
 		Why: "Clients that fail together and wait the same time come back together, as one wave, again and again: a thousand phones, " +
 			"three thousand nodes. Backoff alone only moves the wave.",
 		Fix: "Draw each wait at random: full jitter between 0 and the delay, or at least half of it. Seed the generator per process; switch on " +
@@ -30,14 +32,15 @@ func init() {
 			if !c.Backoff.Jitter.Required() {
 				return nil
 			}
-			return &JitterPresent{}
+			return &JitterPresent{Curve: c.Backoff}
 		},
 	})
 }
 
 // JitterPresent promises that waits differ.
 type JitterPresent struct {
-	Share float64 `yaml:"share"` // spread that counts as jitter, as a share of the wait; default 0.05
+	Share float64 `yaml:"share"` // spread that counts as jitter, as a share of the wait; default 0.05, or a quarter of the agreed width if less
+	Curve Delays  `yaml:"-"`     // the agreed backoff, for the width of its jitter; the zero value leaves its form open
 }
 
 // ID names the clause.
@@ -48,7 +51,7 @@ func (p *JitterPresent) Validate(n strict.Node) {
 	between(n, "share", p.Share, 0.001, 1)
 }
 
-// The narrowest jitter that has to be told from none: +-10 % of the wait, or up to 100 ms added to a wait of any length, as
+// The narrowest jitter that has to be told from none where no form is agreed: +-10 % of the wait, or up to 100 ms added to a wait of any length, as
 // some libraries do.
 const (
 	leastJitter = 0.2
@@ -57,57 +60,120 @@ const (
 
 // Check measures the spread of waits by retry.
 func (p JitterPresent) Check(calls []Call) Result {
-	if p.Share <= 0 {
-		p.Share = 0.05
-	}
 	r := Result{Clause: p.ID()}
 	waits := waitsByRetry(calls)
 	if len(waits) == 0 {
 		r.Detail = "no call was retried after a wait of the client's own choice"
 		return r
 	}
-	tau := calls[0].Run.Noise.Tau()
-	apart, hasty := false, true
-	var still []retryWaits // those that are alike beyond doubt
-	for k, w := range waits {
-		s := w.spread
-		if s.N >= leastCalls && s.Width > max(tau, time.Duration(p.Share*float64(s.Median))) {
+	noise := calls[0].Run.Noise
+	hasty := true
+	for k := range waits {
+		w := &waits[k]
+		p.size(w)
+		if s := w.spread; s.N >= leastCalls && s.Width > max(noise.Tau(), w.counts) {
 			r.Verdict = Pass
 			r.Detail = fmt.Sprintf("the waits before attempt %d lie %s apart around %s (%s)", k+2, span(s.Width), span(s.Median), plural(s.N, "call"))
 			return r
 		}
-		apart = apart || s.Width > max(noiseFloor, time.Duration(p.Share*float64(s.Median)))
-		if s.Width <= resolution(s) {
-			still = append(still, w)
-		}
-		hasty = hasty && s.Median < 2*noWait
+		hasty = hasty && w.spread.Median < 2*noWait
 	}
-	first, calmly := waits[0], steady(still, calls[0].Run.Noise)
-	r.Verdict = Inconclusive
-	switch {
-	case hasty:
+	if hasty {
 		r.Verdict = NotExercised
-		r.Detail = fmt.Sprintf("the client retries at once (%s on average), so there is no wait that could differ", span(first.mean()))
-	case len(first.list) < 10:
-		r.Detail = fmt.Sprintf("%s cannot show whether the waits differ; 10 would", plural(len(first.list), "call"))
-	case apart:
-		r.Detail = fmt.Sprintf("%s: the machine itself draws waits apart by %s, so they need not be jittered", alike(waits), span(tau))
-	case len(still) == 0:
-		r.Detail = fmt.Sprintf("%s: more than the machine explains, less than the %.0f %% that count as jitter", alike(waits), 100*p.Share)
-	case hiddenChance(still, 0)*choices(len(waits), len(still)) >= rare:
-		r.Detail = fmt.Sprintf("%s, which jitter of 10 %% could show by chance; %s would tell", alike(waits), enough(waits))
-	case !calls[0].Run.Noise.Known():
-		r.Detail = alike(waits) + "; but " + noCanary
-	case hiddenChance(calmly, 0)*choices(len(waits), len(calmly)) >= rare:
-		r.Detail = fmt.Sprintf("%s; but the canary was late by up to %s, and a machine that stalls so long draws waits together",
-			alike(waits), span(calls[0].Run.Noise.Max(0, maxTime)))
-	default:
-		r.Verdict = Fail
-		r.Detail = fmt.Sprintf("%d calls waited alike, %s: clients that fail together come back together; the contract wants waits to differ",
-			len(first.list), alike(waits))
-		r.Witness = still[0].extremes()
+		r.Detail = fmt.Sprintf("the client retries at once (%s on average), so there is no wait that could differ", span(waits[0].mean()))
+		return r
 	}
+	// Those that are alike beyond doubt, although jitter would show.
+	still := slices.DeleteFunc(slices.Clone(waits), func(w retryWaits) bool {
+		return w.spread.Width > resolution(w.spread) || p.tooNarrow(w, noise)
+	})
+	if r.Detail = p.doubt(waits, still, noise); r.Detail != "" {
+		r.Verdict = Inconclusive
+		return r
+	}
+	r.Verdict = Fail
+	r.Detail = fmt.Sprintf("%d calls waited alike, %s: clients that fail together come back together; the contract wants waits to differ",
+		len(waits[0].list), alike(waits))
+	r.Witness = still[0].extremes()
 	return r
+}
+
+// size fills in how far jitter has to draw the waits apart at least, and from where on it counts.
+func (p JitterPresent) size(w *retryWaits) {
+	w.counts = time.Duration(cmp.Or(p.Share, 0.05) * float64(w.spread.Median))
+	w.narrowest = narrowest(w.spread)
+	if p.agreed() {
+		w.narrowest = p.Curve.Jitter.width(w.spread.Median, p.Curve.Delay(w.spread.Retry))
+		if p.Share == 0 {
+			w.counts = min(w.counts, w.narrowest/4)
+		}
+	}
+}
+
+// agreed reports whether the contract names a form of jitter.
+func (p JitterPresent) agreed() bool { return p.Curve.Jitter.Form > JitterNone }
+
+// tooNarrow reports whether the agreed jitter is within what a machine does to any wait.
+func (p JitterPresent) tooNarrow(w retryWaits, noise Noise) bool {
+	return p.agreed() && w.narrowest <= noise.Tau()
+}
+
+// doubt says why the waits do not show that there is no jitter; "" if they do.
+func (p JitterPresent) doubt(waits, still []retryWaits, noise Noise) string {
+	tau, narrow, apart, calmly := noise.Tau(), true, false, steady(still, noise)
+	for _, w := range waits {
+		narrow = narrow && p.tooNarrow(w, noise)
+		apart = apart || w.spread.Width > max(noiseFloor, w.counts)
+	}
+	switch n := len(waits[0].list); {
+	case n < 10:
+		return fmt.Sprintf("%s cannot show whether the waits differ; 10 would", plural(n, "call"))
+	case narrow:
+		return fmt.Sprintf("%s: the agreed jitter (%s) is no more than the %s by which this machine itself may draw waits apart",
+			alike(waits), p.Curve.Jitter, span(tau))
+	case apart || len(still) == 0:
+		return p.between(waits, tau)
+	case hiddenChance(still, 0)*choices(len(waits), len(still)) >= rare:
+		return fmt.Sprintf("%s, which jitter of %s could show by chance; %s would tell", alike(waits), p.least(), p.enough(waits))
+	case !noise.Known():
+		return alike(waits) + "; but " + noCanary
+	case hiddenChance(calmly, 0)*choices(len(waits), len(calmly)) >= rare:
+		return fmt.Sprintf("%s; but the canary was late by up to %s, and a machine that stalls so long draws waits together",
+			alike(waits), span(noise.Max(0, maxTime)))
+	}
+	return ""
+}
+
+// least names the narrowest jitter that has to be told from none.
+func (p JitterPresent) least() string {
+	if p.agreed() {
+		return "the agreed form (" + p.Curve.Jitter.String() + ")"
+	}
+	return "10 %"
+}
+
+// between says why waits that lie apart are not enough for jitter: the first reason that fits the widest.
+func (p JitterPresent) between(waits []retryWaits, tau time.Duration) string {
+	w := slices.MaxFunc(waits, func(a, b retryWaits) int {
+		return cmp.Compare(a.spread.Width-max(noiseFloor, a.counts), b.spread.Width-max(noiseFloor, b.counts))
+	})
+	switch s := w.spread; {
+	case s.Width > max(tau, w.counts):
+		return fmt.Sprintf("%s: only %s made retry %d, too few to tell; %d would", alike(waits), plural(s.N, "call"), s.Retry, leastCalls)
+	case s.Width > w.counts:
+		return fmt.Sprintf("%s: the machine itself draws waits apart by %s, so they need not be jittered", alike(waits), span(tau))
+	default:
+		return fmt.Sprintf("%s: more than the machine explains, less than the %s that count as jitter", alike(waits), share(w))
+	}
+}
+
+// share is the spread that counts, as a share of the wait where it is one in whole percent.
+func share(w retryWaits) string {
+	percent := 100 * float64(w.counts) / float64(max(1, w.spread.Median))
+	if math.Abs(percent-math.Round(percent)) < 0.01 {
+		return fmt.Sprintf("%.0f %%", percent)
+	}
+	return span(w.counts)
 }
 
 // resolution is the width up to which waits count as alike. It is not widened on a slow machine: that only draws waits
@@ -127,11 +193,11 @@ func steady(waits []retryWaits, n Noise) []retryWaits {
 		}
 		slices.Sort(ends)
 		together := infer.SpreadOf(w.spread.Retry, ends).Width <= 2*w.spread.Width+noiseFloor
-		return together && n.Max(from, to) > narrowest(w.spread)/4*3 // a shorter one leaves enough outside
+		return together && n.Max(from, to) > w.narrowest/4*3 // a shorter one leaves enough outside
 	})
 }
 
-// narrowest is the width of the narrowest jitter that such waits could have.
+// narrowest is the width of the narrowest jitter that such waits could have where the contract leaves the form open.
 func narrowest(s infer.Spread) time.Duration {
 	return min(leastAdded, time.Duration(leastJitter*float64(s.Median)))
 }
@@ -141,7 +207,7 @@ func narrowest(s infer.Spread) time.Duration {
 func hiddenChance(waits []retryWaits, n int) float64 {
 	chance := 1.0
 	for _, w := range waits {
-		chance *= infer.EqualChance(max(n, w.spread.N), narrowest(w.spread), w.spread.Width)
+		chance *= infer.EqualChance(max(n, w.spread.N), w.narrowest, w.spread.Width)
 	}
 	return chance
 }
@@ -156,19 +222,25 @@ func choices(n, k int) float64 {
 }
 
 // enough names the evidence that would decide.
-func enough(waits []retryWaits) string {
+func (p JitterPresent) enough(waits []retryWaits) string {
+	more := "longer waits"
+	if p.Curve.Jitter.Form == JitterAdditive { // which is as wide however long the wait
+		more = "wider jitter"
+	}
 	for n := len(waits[0].list) + 1; n <= 100; n++ {
 		if hiddenChance(waits, n) < rare {
-			return fmt.Sprintf("longer waits or %d calls", n)
+			return fmt.Sprintf("%s or %d calls", more, n)
 		}
 	}
-	return "longer waits"
+	return more
 }
 
 // retryWaits are the waits before one retry over all calls.
 type retryWaits struct {
-	list   []located // the shortest first
-	spread infer.Spread
+	list      []located // the shortest first
+	spread    infer.Spread
+	narrowest time.Duration // width of the narrowest jitter that has to be told from none
+	counts    time.Duration // width from which on it counts as jitter
 }
 
 // located is a wait and where it was seen.

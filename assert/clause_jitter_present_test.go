@@ -22,7 +22,36 @@ func TestJitterPresent(t *testing.T) {
 	starved := assert.Noise{Slices: []assert.Slice{{P99: 400 * ms, Max: 5 * s}}}
 	staggered := clients(20, func(i int, h *history.Builder) { h.Retries(ns(i)*20*ms, 503, s, 2*s, 4*s) })
 	loaded := assert.Noise{Slices: []assert.Slice{{P99: 200 * ms, Max: 300 * ms}}}
+	added := func(d time.Duration) assert.JitterPresent {
+		return assert.JitterPresent{Curve: assert.Delays{Initial: s, Multiplier: 2, Jitter: assert.Jitter{Form: assert.JitterAdditive, Add: d}}}
+	}
+	evenly := func(n int, step time.Duration, waits ...time.Duration) *history.Builder {
+		return clients(n, func(i int, h *history.Builder) {
+			mine := make([]time.Duration, len(waits))
+			for k, w := range waits {
+				mine[k] = w + ns(i)*step
+			}
+			h.Retries(0, 503, mine...)
+		})
+	}
 	check(t, assert.JitterPresent{}, []row{
+		{name: "20 ms added as agreed", clause: added(20 * ms), history: evenly(10, 2*ms, s, 2*s, 4*s),
+			want: assert.Inconclusive, detail: "14 ms apart around 1.01 s, 14 ms around 2.01 s, 14 ms around 4.01 s: the agreed jitter (additive 20ms) is no more than the 25 ms by which this machine itself may draw waits apart"},
+		{name: "nothing added where 20 ms are agreed", clause: added(20 * ms), history: evenly(10, 0, s, 2*s, 4*s),
+			want: assert.Inconclusive, detail: "0 ms apart around 1 s, 0 ms around 2 s, 0 ms around 4 s: the agreed jitter (additive 20ms) is no more than the 25 ms by which this machine itself may draw waits apart"},
+		{name: "30 ms added as agreed", clause: added(30 * ms), history: evenly(10, 3*ms, s, 2*s, 4*s),
+			want: assert.Inconclusive, detail: "21 ms apart around 1.01 s, 21 ms around 2.01 s, 21 ms around 4.01 s, which jitter of the agreed form (additive 30ms) could show by chance; wider jitter or 46 calls would tell"},
+		{name: "100 ms added as agreed to long waits", clause: added(100 * ms), history: evenly(10, 10*ms, 4*s, 8*s, 16*s),
+			want: assert.Pass, detail: "the waits before attempt 2 lie 70 ms apart around 4.04 s (10 calls)"},
+		{name: "nothing added where 100 ms are agreed", clause: added(100 * ms), history: alike(10, s, 2*s, 4*s),
+			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
+		{name: "few made the retry that differs", history: clients(12, func(i int, h *history.Builder) {
+			waits := []time.Duration{s + ns(i)*3*ms}
+			if i < 3 {
+				waits = append(waits, s+ns(i)*700*ms)
+			}
+			h.Retries(0, 503, waits...)
+		}), want: assert.Inconclusive, detail: "27 ms apart around 1.02 s, 700 ms around 1.70 s: only 3 calls made retry 2, too few to tell; 5 would"},
 		{name: "1, 2, 4 s to the millisecond", history: alike(10, s, 2*s, 4*s),
 			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
 		{name: "one retry after exactly 1 s", history: alike(10, s),

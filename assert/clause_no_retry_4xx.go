@@ -105,7 +105,7 @@ func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) 
 // without "Expect: 100-continue" (RFC 9110 10.1.1), and the journal does not keep that header.
 func withoutExpectation(c *Call, i int) bool {
 	e := &c.Attempts[i]
-	return e.Status == 417 && e.BodyLen > 0 && (i == 0 || c.Attempts[i-1].Status != 417)
+	return e.Status == 417 && (e.BodyLen > 0 || e.Refused()) && (i == 0 || c.Attempts[i-1].Status != 417)
 }
 
 func noRetryText(c *Call, at, more int, table *Responses) string {

@@ -31,7 +31,7 @@ type Attempts struct {
 type Delays struct {
 	Initial    time.Duration // wait before the first retry, before jitter
 	Multiplier float64       // factor from one wait to the next, before jitter
-	Growth     float64       // least factor by which the mean wait grows per retry; 0: derived from Multiplier
+	Growth     float64       // least factor by which the mean wait grows per retry, 1: it need not; 0: derived from Multiplier
 	Max        time.Duration // no wait is longer, before jitter
 	Jitter     Jitter
 }

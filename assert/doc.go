@@ -72,7 +72,11 @@ func (c *Contract) docReasons(b *strings.Builder) {
 		if f.to > f.from {
 			span += "-" + strconv.Itoa(f.to)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", span, f.name, describe(c.Responses.Status(f.from)), f.why, f.source)
+		why, source := f.why, f.source
+		if c.Responses.Status(f.from).Retry != StrictResponses().Status(f.from).Retry {
+			why, source = "both teams agreed on it; otherwise: "+f.why, "this contract; "+f.source
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", span, f.name, describe(c.Responses.Status(f.from)), why, source)
 	}
 }
 

@@ -50,6 +50,8 @@ func (d Delays) sentence(attempts int) string {
 		parts = append(parts, fmt.Sprintf("Each further delay is **%v times** the one before.", d.Multiplier))
 	} else if g := d.MinGrowth(); g > 1 {
 		parts = append(parts, fmt.Sprintf("Waits grow from retry to retry, by a factor of %v on average or more.", g))
+	} else if g == 1 {
+		parts = append(parts, "Waits need not grow, but do not shrink from retry to retry.")
 	}
 	if d.Max > 0 {
 		parts = append(parts, fmt.Sprintf("No wait that the client chooses is longer than **%s**.", spoken(d.Max)))

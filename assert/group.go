@@ -11,10 +11,11 @@ import (
 
 // Calls groups entries into calls, ordered by their first attempts. Rules, the first that applies: the driver's word
 // (Key.OneCall), the call id that the request carries, its idempotency key, else a match: same client, method, path,
-// query and body, after a failure and soon enough. An attempt of which no request was read is a call of its own, under the
-// rule "connection", unless the driver's word says more. One copy of the entries is made; Attempts are parts of it.
+// query and body, after a failure and soon enough. An attempt that a fault ended before a request was read is a call of its
+// own, under the rule "connection", unless the driver's word says more. Connections that the client did not use belong to no
+// call, unless they are so many that they are a storm. One copy of the entries is made; Attempts are parts of it.
 func Calls(entries []journal.Entry, key Key) []Call {
-	entries = ordered(entries)
+	entries = ordered(used(entries))
 	g := newGrouper(entries, key)
 	for i := range entries {
 		g.place(int32(i))
@@ -87,7 +88,7 @@ func (g *grouper) place(i int32) {
 	case g.key.OneCall:
 		g.placeOnly(i)
 		return
-	case unread(e):
+	case unread(e) && !e.Unused():
 		g.open(unreadRule, i)
 		return
 	case e.Call != "":

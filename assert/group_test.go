@@ -192,3 +192,48 @@ func randomHistory(r *rand.Rand) []journal.Entry {
 	}
 	return b.Entries()
 }
+
+// refused is a request that net/http answered by itself; unused a connection over which nothing came.
+func refused(e *journal.Entry) { e.Proto = "" }
+func unused(e *journal.Entry)  { e.Method, e.Path, e.Proto, e.Status = "", "", "", 0 }
+
+// Requests that no handler saw are attempts like others; connections without a request are none, unless they are a storm.
+func TestCallsOfUnservedRequests(t *testing.T) {
+	h := history.New().Attempt(0, ms, 503).Attempt(1*ms, 0, 0).With(unused)
+	for i := range 9 {
+		h.Attempt(s+time.Duration(i)*10*ms, 0, 431).With(refused)
+	}
+	calls := assert.Calls(h.Entries(), assert.Key{OneCall: true})
+	if got, want := outline(calls), "1,3,4,5,6,7,8,9,10,11 driver"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for clause, want := range map[string]assert.Verdict{"retry-cap": assert.Fail, "no-retry-4xx": assert.Fail, "body-identical": assert.NotExercised} {
+		if got := assert.Judge(assert.Strict(), []string{clause}, calls)[0]; got.Verdict != want {
+			t.Errorf("%s: %v, want %v: %s", clause, got.Verdict, want, got.Detail)
+		}
+	}
+}
+
+// Pools and dialers that race leave one connection for each request at most, and a few more; a storm leaves nothing else.
+func TestUnusedConnectionsAreExcused(t *testing.T) {
+	for _, c := range []struct {
+		requests, unused int
+		want             assert.Verdict
+	}{{1, 1, assert.NotExercised}, {1, 51, assert.NotExercised}, {0, 3, assert.NotExercised}, {40, 90, assert.NotExercised}, {1, 101, assert.Fail}} {
+		h := history.New()
+		for i := range c.requests {
+			h.Request("GET", fmt.Sprint("/", i)).Attempt(time.Duration(i)*ms, ms, 200)
+		}
+		for i := range c.unused {
+			h.Attempt(s+time.Duration(i)*ms, 0, 0).With(unused)
+		}
+		for _, key := range []assert.Key{{}, {OneCall: true}} {
+			calls := assert.Calls(h.Entries(), key)
+			for _, res := range assert.Judge(assert.Strict(), nil, calls) {
+				if res.Clause == "retry-cap" && res.Verdict != c.want || res.Verdict == assert.Fail && c.want != assert.Fail {
+					t.Errorf("%d requests, %d unused: %s is %v: %s", c.requests, c.unused, res.Clause, res.Verdict, res.Detail)
+				}
+			}
+		}
+	}
+}

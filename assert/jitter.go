@@ -97,6 +97,31 @@ func (j Jitter) Ceiling(delay time.Duration) time.Duration {
 	}
 }
 
+// width is how far apart the form draws waits around a median, where backoff alone gives delay (0: not agreed); 0 where
+// the form is open. A client may wait shorter than agreed, so that the narrower of both counts.
+func (j Jitter) width(median, delay time.Duration) time.Duration {
+	seen := func(share float64) time.Duration { return time.Duration(share * float64(median)) }
+	var width time.Duration
+	switch j.Form {
+	case JitterFull:
+		width = seen(2)
+	case JitterEqual:
+		width = seen(2.0 / 3)
+	case JitterProportional:
+		width = seen(2 * j.Proportion)
+	case JitterAdditive:
+		return j.Add
+	case JitterDecorrelated: // the first wait's; later ones lie further apart
+		width, delay = seen(1), 0
+	default:
+		return 0
+	}
+	if delay > 0 {
+		width = min(width, j.Ceiling(delay)-j.Floor(delay))
+	}
+	return width
+}
+
 // String writes the jitter as contract files do.
 func (j Jitter) String() string {
 	switch j.Form {

@@ -22,6 +22,7 @@ func (c *Contract) Lint() []string {
 var lintRules = []func(*Contract) string{
 	(*Contract).lintTooSlow, (*Contract).lintCapBelowInitial, (*Contract).lintGrowth, (*Contract).lintRetryAfter,
 	(*Contract).lintPayload, (*Contract).lintClientRate, (*Contract).lintAmplification,
+	(*Contract).lintJitter,
 }
 
 // where names a setting and its place: "attempts.max (line 4)".
@@ -114,6 +115,29 @@ func (c *Contract) lintAmplification() string {
 	}
 	return fmt.Sprintf("%s %v forbids nothing: %s lets no call send more than %d", c.where("limits", "amplification"), c.Limits.Amplification,
 		c.where("attempts", "max"), c.Attempts.Max)
+}
+
+// lintJitter finds jitter that no run can tell from none. Twice the noise is needed: some waits are left out, and few lie
+// at the ends.
+func (c *Contract) lintJitter() string {
+	b, widest := c.Backoff, time.Duration(0)
+	if c.Clauses["jitter-present"].Off || !b.Jitter.Required() || b.Jitter.Form == JitterAny || c.Attempts.Max == 1 ||
+		b.Initial == 0 && b.Jitter.Form != JitterAdditive {
+		return ""
+	}
+	retries := growthGaps
+	if c.Attempts.Max > 1 {
+		retries = min(retries, c.Attempts.Max-1)
+	}
+	for k := 1; k <= retries; k++ {
+		delay := b.Delay(k)
+		widest = max(widest, b.Jitter.Ceiling(delay)-b.Jitter.Floor(delay))
+	}
+	if widest >= 2*noiseFloor {
+		return ""
+	}
+	return fmt.Sprintf("%s %s cannot be shown: it draws waits apart by %s at most, and a machine alone does so by %s; agree on %s or more, "+
+		"or switch jitter-present off", c.where("backoff", "jitter"), b.Jitter, short(widest), short(noiseFloor), short(2*noiseFloor))
 }
 
 // judged says which clause checks a setting.

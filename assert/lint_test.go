@@ -29,6 +29,18 @@ func TestLint(t *testing.T) {
 			"limits.client-rate (line 2) 5/10s forbids what attempts.max (line 1) allows: one call can send 6 requests within 10s"}},
 		{"a bound that forbids nothing", "limits: {amplification: 9}\n", []string{
 			"limits.amplification (line 1) 9 forbids nothing: attempts.max (profile strict) lets no call send more than 4"}},
+		{"jitter that no run can show", "backoff: {initial: 1s, multiplier: 2, jitter: {additive: 20ms}}\n", []string{
+			"backoff.jitter (line 1) additive 20ms cannot be shown: it draws waits apart by 20ms at most, and a machine alone does so by 25ms; " +
+				"agree on 50ms or more, or switch jitter-present off"}},
+		{"jitter hardly above the noise", "backoff: {jitter: {additive: 30ms}}\n", []string{
+			"backoff.jitter (line 1) additive 30ms cannot be shown: it draws waits apart by 30ms at most, and a machine alone does so by 25ms; " +
+				"agree on 50ms or more, or switch jitter-present off"}},
+		{"a share of short waits", "attempts: {max: 2}\nbackoff: {initial: 1s, jitter: {proportional: 0.01}}\n", []string{
+			"backoff.jitter (line 2) proportional 0.01 cannot be shown: it draws waits apart by 20ms at most, and a machine alone does so by 25ms; " +
+				"agree on 50ms or more, or switch jitter-present off"}},
+		{"enough jitter", "backoff: {initial: 1s, jitter: {additive: 100ms}}\n", nil},
+		{"jitter that nothing judges", "backoff: {jitter: {additive: 20ms}}\nclauses: {jitter-present: off}\n", []string{
+			"backoff.jitter (line 1) is agreed, but clauses.jitter-present (line 2) switches off the clause that checks it"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := load(t, test.text).Lint(); !reflect.DeepEqual(got, test.want) {

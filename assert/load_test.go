@@ -40,6 +40,27 @@ func TestLoadTakesTheRestFromTheProfile(t *testing.T) {
 	}
 }
 
+func TestGrowthOfOneAsksForNone(t *testing.T) {
+	constant := fleet(10, 503, func(_, k int) time.Duration { return after(k, s, s, s) })
+	c := load(t, "backoff: {growth: 1}\n")
+	if got := assert.Judge(c, []string{"backoff-growth"}, assert.Calls(constant, quiet())); got[0].Verdict != assert.Pass {
+		t.Errorf("constant waits: %s: %s", got[0].Verdict, got[0].Detail)
+	}
+	var text strings.Builder
+	if err := c.Doc(&text); err != nil || !strings.Contains(text.String(), "Waits need not grow, but do not shrink from retry to retry.") {
+		t.Errorf("%v; the document says\n%s", err, text.String())
+	}
+	load(t, "clauses: {backoff-growth: {min: 1}}\n")
+}
+
+// after gives wait k (from 1) of a schedule that ends.
+func after(k int, waits ...time.Duration) time.Duration {
+	if k > len(waits) {
+		return -1
+	}
+	return waits[k-1]
+}
+
 func TestLoadLeavesTheProfileAlone(t *testing.T) {
 	load(t, "responses: {503: never}\nlimits: {client-rate: 1/1s}\n")
 	if strict := assert.Strict(); strict.Responses.Status(503).Retry != assert.Backoff || len(strict.Limits.ClientRate) != 2 {

@@ -29,8 +29,8 @@ func failed(e *journal.Entry) bool { return networkFailure(e) || (e.Status >= 40
 
 func maybeProcessed(e *journal.Entry) bool {
 	switch {
-	case unread(e):
-		return false // before there was anything to act on
+	case unread(e), e.Refused():
+		return false // before there was anything to act on, or anybody
 	case networkFailure(e):
 		return true
 	case !failed(e):

@@ -7,14 +7,41 @@ import (
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
-// A fault may end a connection before a request was read. Such an attempt has no method: whose it was only the driver can
-// tell, and that nothing was carried out is certain.
+// What stands in a journal without a request: a fault may have ended the connection before one was read, or the client sent
+// none, or not the whole of its first line. Such an attempt has no method: whose it was only the driver can tell, and that
+// nothing was carried out is certain.
 
 // unreadRule is the grouping rule of attempts that are calls of their own because nobody can tell whose they were.
 const unreadRule = "connection"
 
 // unread reports whether no request was read. What was answered was read, whether its method is known or not.
 func unread(e *journal.Entry) bool { return e.Method == "" && e.Status == 0 }
+
+// spare is how many connections that it never used are a client's own business, on top of one for each of its requests:
+// pools connect ahead of need, dialers race.
+const spare = 50
+
+// used leaves out connections over which no request came; what a client opened beyond all need stays. Entries are copied
+// only if there are such connections.
+func used(entries []journal.Entry) []journal.Entry {
+	unused := func(e journal.Entry) bool { return e.Unused() }
+	if !slices.ContainsFunc(entries, unused) {
+		return entries
+	}
+	free := map[string]int{}
+	for i := range entries {
+		if e := &entries[i]; !e.Unused() {
+			free[e.Client]++
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e journal.Entry) bool {
+		if !e.Unused() {
+			return false
+		}
+		free[e.Client]--
+		return free[e.Client] >= -spare
+	})
+}
 
 // placeOnly places an entry of a client that makes one call. Attempts without a request continue what failed last; the
 // first request after such attempts that continue nothing is what they were for.

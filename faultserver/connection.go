@@ -2,6 +2,7 @@ package faultserver
 
 import (
 	"context"
+	"crypto/tls"
 	"hash/maphash"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ type connection struct {
 	client string   // whose listener it came to; "" if it is anybody's
 	host   string   // the other end's address, without the port
 	conn   net.Conn // nil on someone else's server
+	wire   *wire    // watches conn; nil: it cannot be watched
 
 	broken atomic.Bool // a fault broke it, with everything that went on over it
 
@@ -42,7 +44,7 @@ type acceptor struct {
 	last   *connection // the one that Accept returned; net/http asks for its context before it accepts another
 }
 
-// Accept waits for a connection that no fault takes.
+// Accept waits for a connection that no fault takes, and has it watched. TLS hides from a watcher what net/http reads.
 func (l *acceptor) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -50,10 +52,15 @@ func (l *acceptor) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &connection{id: l.server.connections.Add(1), client: l.client, host: host(conn.RemoteAddr().String()), conn: conn}
-		if !l.server.greet(l.open, c) {
-			l.last = c
+		if l.server.greet(l.open, c) {
+			continue
+		}
+		l.last = c
+		if _, hidden := conn.(*tls.Conn); hidden {
 			return conn, nil
 		}
+		c.wire = &wire{Conn: conn, over: l, here: c}
+		return c.wire, nil
 	}
 }
 
@@ -93,26 +100,32 @@ func (s *Server) greet(open context.Context, c *connection) (taken bool) {
 	return false
 }
 
-// meet lets a fault have a new connection, and journals that as an attempt of which no request was read.
+// meet lets a fault have a new connection, and journals that as an attempt of which no request was read; or, if the client
+// left before the fault began to act, as a connection that was not used.
 func (s *Server) meet(open context.Context, c *connection, r *rule, name string, f fault.OnConnection) {
 	defer s.serving.Done()
 	defer func() { _ = c.conn.Close() }()
 	var entry *journal.Exchange
+	acted := false
 	left := f.Meet(open, c.conn, func() {
+		acted = true
 		s.run.RLock()
 		defer s.run.RUnlock()
 		if s.program.Load() != c.program {
 			return // it belongs to the run before
 		}
 		r.fired.Add(1)
-		entry = s.journal.Arrive(journal.Arrival{Client: c.owner(), Conn: c.id})
+		entry = s.journal.Arrive(c.arrival())
 		entry.Acted(r.name, name)
 		entry.Cut()
 	})
-	if entry == nil {
+	switch {
+	case !acted && left && open.Err() == nil:
+		s.journal.Arrive(c.arrival()).Close()
 		return
-	}
-	if left {
+	case entry == nil:
+		return
+	case left:
 		entry.Left()
 	}
 	entry.Close()
@@ -128,6 +141,10 @@ func (s *Server) hold(c *connection, r *rule, name string, f fault.Lasting) {
 
 // follow is told by net/http what becomes of connections.
 func (s *Server) follow(conn net.Conn, state http.ConnState) {
+	if w, ok := conn.(*wire); ok {
+		w.follow(state)
+		conn = w.Conn
+	}
 	switch state {
 	case http.StateIdle:
 		if found, ok := s.holding.Load(conn); ok {
@@ -153,6 +170,9 @@ func (c *connection) owner() string {
 	}
 	return c.host
 }
+
+// arrival is what the journal gets of an attempt of which no request was read.
+func (c *connection) arrival() journal.Arrival { return journal.Arrival{Client: c.owner(), Conn: c.id} }
 
 // first notes a request, and reports whether its connection was a hit already when it was accepted.
 func (c *connection) first(p *program) bool {

@@ -17,8 +17,12 @@
 //     finds its entry closed.
 //
 // Faults that act on connections come before that: a rule with one meets each new connection when it is accepted
-// (Server.greet), and each request on a connection that was kept alive. What is cut off there leaves an entry without a
-// request.
+// (Server.greet), and each request on a connection that was kept alive.
+//
+// What never comes to a handler is journalled too, as entries without a Proto: connections that a fault ended before a
+// request was read, requests that net/http refuses by itself, heads that break off, and connections over which nothing came
+// (journal.Entry has Refused and Unused for the last three). Two things are not seen: what is refused within a connection
+// that speaks HTTP/2, and what comes to a TLS listener that was given to Serve, unless a fault takes it.
 //
 // Start a Server with New, give it a Plan with Use, let it Listen, and Close it. A Control lets other programs do the same
 // over HTTP.

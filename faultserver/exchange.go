@@ -24,6 +24,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(s.base, cancel)()
 		r = r.WithContext(ctx)
 	}
+	if c.wire != nil {
+		c.wire.serve()
+	}
 	x := s.arrive(w, r, c) // 1
 	defer x.end()          // 5
 	x.program.decide(x, r) // 2

@@ -147,6 +147,9 @@ func (x *recorder) FlushError() error {
 func (x *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(x.w).Hijack()
 	if err == nil {
+		if watched, ok := conn.(*wire); ok {
+			conn = watched.Conn // faults may look for what only a TCP connection can
+		}
 		x.hijacked = true
 		if !x.upgraded && !x.byHand {
 			x.cut()

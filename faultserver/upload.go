@@ -18,6 +18,7 @@ type upload struct {
 	hash hash.Hash
 	n    int64
 	done bool // journalled
+	over bool // its end was read
 }
 
 // Read hashes what passes, and journals the body at its end.
@@ -25,9 +26,13 @@ func (u *upload) Read(p []byte) (int, error) {
 	if u.ahead.Len() > 0 {
 		return u.ahead.Read(p)
 	}
+	if u.isOver() {
+		return 0, io.EOF // net/http may have closed the rest by now: the answer has begun
+	}
 	n, err := u.rest.Read(p)
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	u.over = err == io.EOF
 	u.hash.Write(p[:n])
 	u.n += int64(n)
 	if err != nil {
@@ -35,6 +40,14 @@ func (u *upload) Read(p []byte) (int, error) {
 		u.journal(err == io.EOF)
 	}
 	return n, err
+}
+
+// isOver reports whether all was read. The upstream's transport asks once more after it has sent the whole body; an error
+// instead of the end would make it give up the answer.
+func (u *upload) isOver() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.over
 }
 
 // Close closes the underlying body.

@@ -15,7 +15,7 @@ func ExampleGet() {
 	fmt.Println(s)
 	fmt.Println(s.Judges)
 	// Output:
-	// 429-retry-after-seconds: Told to wait 1 s, then 2 s, then served.
+	// 429-retry-after-seconds: Told to wait 3 s, then 5 s, then served.
 	// [retry-after-delta stop-after-success]
 }
 

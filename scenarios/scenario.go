@@ -2,10 +2,12 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -20,6 +22,8 @@ type Scenario struct {
 	Limit   time.Duration `yaml:"limit" doc:"longest time that one client may take; default: as the runner says"`
 
 	Rules []faultserver.Rule `yaml:"rules" doc:"the plan: of the rules that a request meets, the first that is on acts"`
+
+	clauses []string // that judges may name, while it is read; none: any
 }
 
 // maxClients keeps one file from starting more processes than a machine bears.
@@ -72,6 +76,8 @@ func (s *Scenario) validateJudges(n strict.Node) {
 			list[i].Fail("judges: %s is listed twice", id)
 		case !isName(id):
 			list[i].Fail("judges: %q is no clause id; those are lower-case words with hyphens between, as in retry-cap", id)
+		case len(s.clauses) > 0 && !slices.Contains(s.clauses, id):
+			list[i].Fail("judges: unknown clause %q%s", id, registry.Suggest(id, s.clauses))
 		}
 		seen[id] = true
 	}

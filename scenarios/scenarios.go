@@ -47,13 +47,14 @@ func Names() []string { return all.Names() }
 // Get returns the scenario that ships under name, or an error with the nearest names.
 func Get(name string) (Scenario, error) { return all.Get(name) }
 
-// Load reads a scenario. Everything wrong with it is in the error, with file, line and column; the clauses in judges are
-// the only thing that it does not know.
-func Load(file string, data []byte) (Scenario, error) {
-	s := Scenario{Clients: 1}
+// Load reads a scenario. Everything wrong with it is in the error, with file, line and column. This package knows no
+// clauses, so judges may name any, unless those that exist are given.
+func Load(file string, data []byte, clauses ...string) (Scenario, error) {
+	s := Scenario{Clients: 1, clauses: clauses}
 	if err := strict.Decode(file, data, &s); err != nil {
 		return Scenario{}, err
 	}
+	s.clauses = nil
 	return s, nil
 }
 

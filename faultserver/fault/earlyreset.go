@@ -17,7 +17,7 @@ func init() {
 }
 
 // EarlyReset takes connections and resets them once the client begins to speak, before the request is read; with TLS, that
-// is in the middle of the handshake. Connections over which nothing comes are no attempts, and leave no trace.
+// is in the middle of the handshake. Connections over which nothing comes are no attempts; it leaves them alone.
 type EarlyReset struct{}
 
 // Early reports that no body is read.

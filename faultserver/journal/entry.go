@@ -7,6 +7,11 @@ package journal
 import "time"
 
 // Entry is one exchange: a request that arrived and what became of it. All times count from the start of the run.
+//
+// Three kinds of entries stand for what no handler saw; none has a Proto. Where a fault ended the connection before a request
+// was read, Rule and Fault say so. Refused ones are requests that the HTTP library answered by itself (431, 400, 417 ...) or
+// that broke off within the head: Method, Path and Query are given where the head could be read, At is when it was refused.
+// Unused ones are connections over which nothing came.
 type Entry struct {
 	Seq  uint64        // order of arrival, from 1; Seq and At are taken under one lock
 	At   time.Duration // when the request's head was complete
@@ -17,7 +22,7 @@ type Entry struct {
 	Call   string // correlation id found in the request, "" if none
 	Claim  int32  // attempt number that the client states, 0 if none
 
-	Method, Path, Query string // all empty where the connection was ended before a request was read
+	Method, Path, Query string // all empty where none could be read
 	Key                 string // idempotency key, hashed where it could be a secret; "" if none
 	Precondition        bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
 
@@ -27,7 +32,7 @@ type Entry struct {
 	BodyWhole bool   // the declared length, or the last chunk, arrived
 
 	Conn  uint64 // connection, from 1
-	Proto string // HTTP/1.1, HTTP/2.0; "" where no request was read
+	Proto string // HTTP/1.1, HTTP/2.0; "" where no handler saw a request
 
 	Status     int    // status line that was sent; 0: none
 	RetryAfter string // as sent
@@ -61,6 +66,18 @@ func (e Entry) Request() string {
 
 // Delivered reports whether a whole answer went to a client that was still there.
 func (e Entry) Delivered() bool { return e.Status != 0 && !e.Cut && !e.Open && e.Gone == 0 }
+
+// Refused reports whether this was a request that reached no handler: the client sent it, and is to answer for it.
+func (e Entry) Refused() bool { return e.noHandler() && (e.Status != 0 || e.Cut) }
+
+// Unused reports whether this is a connection over which no request came. It ended at At. Clients that connect ahead of
+// need, or twice to take the faster, leave such connections; they are no attempts at anything.
+func (e Entry) Unused() bool {
+	return e.noHandler() && e.Method == "" && e.Status == 0 && !e.Cut && !e.Open
+}
+
+// noHandler reports whether no handler saw this, and no fault was the reason.
+func (e Entry) noHandler() bool { return e.Proto == "" && e.Conn != 0 && e.Rule == "" }
 
 // Source is anything that a history can be read from.
 type Source interface{ Entries() []Entry }

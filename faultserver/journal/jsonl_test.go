@@ -249,6 +249,39 @@ func ExampleWrite() {
 	// {"seq":1,"at_ns":1000000,"method":"GET","path":"/","status":200}
 }
 
+func TestLiveHistoryWithItsEndIsWhole(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		counted      uint64
+		after, fault string
+	}{
+		{"whole", 2, "", ""},
+		{"miscounted", 3, "", "line 4: the end counts 3 entries, but there are 2"},
+		{"continued", 2, `{"seq":9}`, "line 5: more after the end of the history"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b bytes.Buffer
+			err := WriteLive(&b, History{})
+			for _, e := range []Entry{{Seq: 2, At: 5, Took: 1}, {Seq: 1, At: 3, Took: 9, Open: true}} {
+				err = errors.Join(err, WriteEntry(&b, e))
+			}
+			if err := errors.Join(err, WriteEnd(&b, c.counted, 0, 99)); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(c.after)
+			h, err := Read(&b)
+			switch {
+			case c.fault != "":
+				if err == nil || err.Error() != "journal: "+c.fault {
+					t.Errorf("got %v, want %s", err, c.fault)
+				}
+			case err != nil || h.Lost != 0 || h.Until != 99 || len(h.Entries) != 2 || !h.Entries[0].Open || h.Entries[1].Seq != 2:
+				t.Errorf("%+v, %v", h, err)
+			}
+		})
+	}
+}
+
 func TestLiveEntriesComeAsTheyEndAndAreReadInOrder(t *testing.T) {
 	live := func(entries ...Entry) string {
 		var b bytes.Buffer

@@ -20,6 +20,16 @@ type header struct {
 	Live    bool      `json:"live,omitempty"`    // entries come as they end, until nobody listens any more
 }
 
+// end is the last line of a live history that was watched to its end: what its header could not know.
+type end struct {
+	Until   int64  `json:"until_ns"`
+	Lost    uint64 `json:"lost"`
+	Entries uint64 `json:"entries"`
+}
+
+// endBegins tells an end from an entry.
+const endBegins = `{"until_ns":`
+
 // line is an Entry as it is written: what is empty is left out, and hashes are hex, since many JSON readers round big
 // numbers.
 type line struct {

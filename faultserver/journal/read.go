@@ -50,6 +50,7 @@ type parser struct {
 	decoder *json.Decoder // one for all lines: making one costs more than reading a line
 	want    *uint64       // entries that the header announces
 	live    bool          // they stand in the order in which they ended
+	end     *end          // of a live history, once it was read
 	history History
 }
 
@@ -114,6 +115,17 @@ func (p *parser) entry() error {
 	if err != nil {
 		return err
 	}
+	if p.end != nil {
+		return errors.New("more after the end of the history")
+	}
+	if p.live && bytes.HasPrefix(text, []byte(endBegins)) {
+		var e end
+		if err := p.decode(text, last, &e); err != nil {
+			return err
+		}
+		p.end = &e
+		return nil
+	}
 	var l line
 	if err := p.decode(text, last, &l); err != nil {
 		return err
@@ -165,6 +177,8 @@ func check(e *Entry) error {
 func (p *parser) complete() error {
 	got := uint64(len(p.history.Entries))
 	switch {
+	case p.end != nil && got != p.end.Entries:
+		return fmt.Errorf("the end counts %d entries, but there are %d", p.end.Entries, got)
 	case p.live:
 		return p.sort()
 	case p.want == nil || got == *p.want:
@@ -176,10 +190,14 @@ func (p *parser) complete() error {
 	}
 }
 
-// sort puts the entries of a live history in order of arrival. It was watched until its last entry, as far as is known.
+// sort puts the entries of a live history in order of arrival. Unless its end tells, it was watched until its last entry,
+// as far as is known, and something else was still going on.
 func (p *parser) sort() error {
 	h := &p.history
 	h.Lost = max(1, h.Lost)
+	if p.end != nil {
+		h.Lost, h.Until = p.end.Lost, max(h.Until, time.Duration(p.end.Until))
+	}
 	slices.SortFunc(h.Entries, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	for i, e := range h.Entries {
 		h.Until = max(h.Until, e.End())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 )
 
 // Write writes h as JSON Lines: a header, then one line an entry in order of arrival, durations in nanoseconds. Read
@@ -27,13 +28,19 @@ func Write(w io.Writer, h History) error {
 }
 
 // WriteLive begins a history that is written while it goes on: its header, for entries that follow one by one with
-// WriteEntry as they end. It holds nothing of what was still going on when it stops, so that Read counts it as lossy.
+// WriteEntry as they end. Without WriteEnd it holds nothing of what was still going on when it stops, so that Read counts
+// it as lossy.
 func WriteLive(w io.Writer, h History) error {
 	return encoder(w).Encode(header{Journal: version, Began: h.Began, Lost: h.Lost, Until: int64(h.Until), Live: true})
 }
 
 // WriteEntry writes one entry as a line of JSON.
 func WriteEntry(w io.Writer, e Entry) error { return encoder(w).Encode(toLine(&e)) }
+
+// WriteEnd closes a live history of so many entries that was watched until the time until, and lost others.
+func WriteEnd(w io.Writer, entries, lost uint64, until time.Duration) error {
+	return encoder(w).Encode(end{Until: int64(until), Lost: lost, Entries: entries})
+}
 
 func encoder(w io.Writer) *json.Encoder {
 	lines := json.NewEncoder(w)

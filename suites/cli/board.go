@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -40,7 +41,7 @@ func newBoard(w *world, all []scenarios.Scenario, clients int, quiet bool) *boar
 	tty, _ := terminal(w.stderr)
 	b := &board{
 		out: w.stderr, live: tty && !quiet && w.getenv("TERM") != "dumb", quiet: quiet, paint: report.Paint(style.Color),
-		width: max(style.Width, 40), height: height(w.stderr),
+		width: cmp.Or(style.Width, 80), height: height(w.stderr),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	b.rows = append(b.rows, newRow(preflight, 1))
@@ -168,10 +169,7 @@ func (b *board) line(r *row) string {
 
 // cut keeps a line from wrapping, which would break the block apart.
 func (b *board) cut(s string) string {
-	if len(s) > b.width-2 {
-		return s[:b.width-2]
-	}
-	return s
+	return s[:min(len(s), max(0, b.width-2))]
 }
 
 // row finds a scenario's row, nil if there is none.

@@ -77,3 +77,14 @@ func TestBoardWithoutATerminal(t *testing.T) {
 		t.Errorf("want one line, got %q", got)
 	}
 }
+
+func TestBoardOnANarrowTerminal(t *testing.T) {
+	b := newBoard(&world{stderr: &bytes.Buffer{}, env: []string{"COLUMNS=20"}}, nil, 1, true)
+	b.close()
+	for b.width >= 0 {
+		if got := b.line(newRow("503-burst", 1)); len(got) > max(0, b.width-1) {
+			t.Errorf("%d columns would wrap on a terminal of %d: %q", len(got), b.width, got)
+		}
+		b.width--
+	}
+}

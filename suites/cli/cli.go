@@ -18,18 +18,20 @@ const exitInterrupted = 130
 // Main runs retrygate with args (without the program's name) and returns its exit code: 0 kept, 1 broken, 2 wrong usage
 // or own error, 3 inconclusive, 130 when ctx ended before the work did. env holds "KEY=value" strings.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env []string) int {
-	w := &world{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, env: env}
+	out := &output{to: stdout}
+	w := &world{ctx: ctx, stdin: stdin, stdout: out, stderr: stderr, env: env}
 	root := newRoot(w)
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if out.err != nil && !errors.Is(err, out.err) {
+		err = errors.Join(err, out.err)
+	}
 	var code exitCode
 	switch {
 	case err == nil:
 		return report.ExitKept
-	case errors.As(err, &code):
+	case errors.As(err, &code) && out.err == nil:
 		return int(code)
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "retrygate: interrupted")

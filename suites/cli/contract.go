@@ -82,7 +82,7 @@ func contractLint(w *world) *cobra.Command {
 }
 
 func (w *world) lint(file string) error {
-	c, err := loadContract(file)
+	c, err := w.loadContract(file)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func contractDoc(w *world) *cobra.Command {
 			if len(args) == 1 {
 				file = args[0]
 			}
-			c, err := loadContract(file)
+			c, err := w.loadContract(file)
 			if err != nil {
 				return err
 			}

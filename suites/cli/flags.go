@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -84,29 +83,3 @@ type level struct{ assert.Level }
 func (l *level) String() string     { return l.Level.String() }
 func (*level) Type() string         { return "LEVEL" }
 func (l *level) Set(s string) error { return l.UnmarshalText([]byte(s)) }
-
-// upstream is the --upstream flag: an absolute http or https URL.
-type upstream struct{ *url.URL }
-
-func (u *upstream) String() string {
-	if u.URL == nil {
-		return ""
-	}
-	return u.URL.String()
-}
-
-func (*upstream) Type() string { return "URL" }
-
-func (u *upstream) Set(s string) error {
-	parsed, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return errors.Unwrap(err)
-	case parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "":
-		return errors.New("must be a whole URL, like https://staging.example.com")
-	case parsed.User != nil:
-		return errors.New("must not hold credentials; the client's own are passed on")
-	}
-	u.URL = parsed
-	return nil
-}

@@ -11,11 +11,11 @@ import (
 )
 
 // loadContract reads a contract; without a file it is the strict profile.
-func loadContract(file string) (*assert.Contract, error) {
+func (w *world) loadContract(file string) (*assert.Contract, error) {
 	if file == "" {
 		return assert.Strict(), nil
 	}
-	data, err := readInput("contract", file)
+	data, err := w.readInput("contract", file)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func loadContract(file string) (*assert.Contract, error) {
 }
 
 // loadScenarios gets scenarios by name, or from files; all of the house's when none is named.
-func loadScenarios(names []string) ([]scenarios.Scenario, error) {
+func (w *world) loadScenarios(names []string) ([]scenarios.Scenario, error) {
 	if len(names) == 0 {
 		return scenarios.All(), nil
 	}
@@ -31,7 +31,7 @@ func loadScenarios(names []string) ([]scenarios.Scenario, error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, name := range names {
-		s, err := loadScenario(name)
+		s, err := w.loadScenario(name)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
@@ -44,37 +44,17 @@ func loadScenarios(names []string) ([]scenarios.Scenario, error) {
 	return all, errors.Join(errs...)
 }
 
-func loadScenario(name string) (scenarios.Scenario, error) {
-	if !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
-		return scenarios.Get(name)
+func (w *world) loadScenario(name string) (scenarios.Scenario, error) {
+	if name != "-" && !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
+		s, err := scenarios.Get(name)
+		if info, statErr := os.Stat(name); err != nil && statErr == nil && !info.IsDir() {
+			err = fmt.Errorf("%w; for the file of that name write ./%s", err, name)
+		}
+		return s, err
 	}
-	data, err := readInput("scenario", name)
+	data, err := w.readInput("scenario", name)
 	if err != nil {
 		return scenarios.Scenario{}, err
 	}
-	s, err := scenarios.Load(name, data)
-	if err != nil {
-		return s, err
-	}
-	// Scenarios do not know clauses, so the names in their judges list are checked here.
-	var errs []error
-	for _, id := range s.Judges {
-		if _, err := assert.Kinds.Get(id); err != nil {
-			errs = append(errs, fmt.Errorf("scenario %s: judges: %w", name, err))
-		}
-	}
-	return s, errors.Join(errs...)
-}
-
-// readInput reads a file for a command, with an error that names it once and says what is wrong.
-func readInput(what, file string) ([]byte, error) {
-	data, err := os.ReadFile(file)
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return nil, fmt.Errorf("%s %s: %w", what, file, path.Err)
-	}
-	if err == nil && strings.TrimSpace(string(data)) == "" {
-		return nil, fmt.Errorf("%s %s: the file is empty", what, file)
-	}
-	return data, err
+	return scenarios.Load(name, data, assert.Kinds.Names()...)
 }

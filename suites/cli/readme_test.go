@@ -141,7 +141,7 @@ func write(t *testing.T, file, text string) {
 		t.Fatal(err)
 	}
 	if filepath.Base(file) == "plan.yaml" {
-		if _, _, err := (serveFlags{plan: file}).loadPlan(); err != nil {
+		if _, _, err := (&world{ctx: t.Context()}).loadPlan(serveFlags{plan: file}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -30,8 +29,8 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	if f.reports.junit() != "" {
 		return errors.New("verify: junit needs a run; with --journal take another report format")
 	}
-	c, contractErr := loadContract(f.contract)
-	named, scenarioErr := namedOnly(f.scenarios)
+	c, contractErr := w.loadContract(f.contract)
+	named, scenarioErr := w.namedOnly(f.scenarios)
 	history, notes, journalErr := w.readJournal(f.journal)
 	if err := errors.Join(contractErr, scenarioErr, journalErr); err != nil {
 		return err
@@ -41,16 +40,16 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	}
 	defer f.reports.close()
 	r := judgeHistory(f.journal, c, named, history)
-	r.Notes = append(r.Notes, notes...)
+	r.Notes = slices.Concat(r.Notes, notes, contradictions(c))
 	return w.conclude(f, r)
 }
 
 // namedOnly returns the clauses that the named scenarios judge; none for no names.
-func namedOnly(names []string) (clauses []string, err error) {
+func (w *world) namedOnly(names []string) (clauses []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	all, err := loadScenarios(names)
+	all, err := w.loadScenarios(names)
 	for _, s := range all {
 		clauses = append(clauses, s.Judges...)
 	}
@@ -60,20 +59,14 @@ func namedOnly(names []string) (clauses []string, err error) {
 
 // readJournal reads a history. One whose end is missing is judged up to there, with a note that says so.
 func (w *world) readJournal(file string) (h journal.History, notes []string, err error) {
-	in := w.stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		var path *os.PathError
-		if errors.As(err, &path) {
-			return h, nil, fmt.Errorf("--journal %s: %w", file, path.Err)
-		}
+	h, err = until(w.ctx, func() (journal.History, error) {
+		in, err := w.open(file)
 		if err != nil {
-			return h, nil, err
+			return journal.History{}, bare(err)
 		}
-		defer f.Close()
-		in = f
-	}
-	h, err = journal.Read(in)
+		defer in.Close()
+		return journal.Read(in)
+	})
 	switch {
 	case errors.Is(err, journal.ErrTruncated):
 		// What came after the last entry is not known, so its silence proves nothing.
@@ -82,6 +75,8 @@ func (w *world) readJournal(file string) (h journal.History, notes []string, err
 			h.Until = max(h.Until, e.At, e.End())
 		}
 		return h, []string{"the end of the history is missing; it is judged as far as it goes"}, nil
+	case w.ctx.Err() != nil:
+		return h, nil, w.ctx.Err()
 	case err != nil:
 		return h, nil, fmt.Errorf("--journal %s: %w", file, err)
 	default:
@@ -113,7 +108,7 @@ func judgeHistory(file string, c *assert.Contract, only []string, h journal.Hist
 		r.Results = append(r.Results, report.NewResult(recordedAs, levels[result.Clause], result, calls))
 	}
 	if h.Lost > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("the journal dropped %d older entries, so nothing can be said to be absent", h.Lost))
+		r.Notes = append(r.Notes, fmt.Sprintf("the history lacks %d entries or more, dropped or still going on when its writer was stopped, so nothing can be said to be absent", h.Lost))
 	}
 	return r
 }

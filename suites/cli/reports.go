@@ -98,11 +98,29 @@ func (d *destinations) open() error {
 		if errors.As(err, &path) {
 			err = fmt.Errorf("--report %s=%s: %w", x.format, x.file, path.Err)
 		}
-		errs = append(errs, err)
+		errs = append(errs, err, d.shared(x))
 	}
 	if err := errors.Join(errs...); err != nil {
 		d.close()
 		return err
+	}
+	return nil
+}
+
+// shared refuses a file that another report goes to, under whatever name: they would write over each other.
+func (d *destinations) shared(x *destination) error {
+	info, err := x.out.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	for _, y := range d.all {
+		if y == x || y.out == nil {
+			continue
+		}
+		if other, err := y.out.Stat(); err == nil && os.SameFile(info, other) {
+			x.made = false // y removes it
+			return fmt.Errorf("--report %s=%s: %s goes there already; give each a file of its own", x.format, x.file, y.format)
+		}
 	}
 	return nil
 }

@@ -36,8 +36,31 @@ same instant?`,
 	root.SetFlagErrorFunc(flagError)
 	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d", columns(w.style(w.stdout)))
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", wrapped))
+	root.SetOut(w.stdout)
+	root.SetErr(w.stderr)
 	root.AddCommand(newVerify(w), newServe(w), newList(w), newExplain(w), newContract(w), newVersion(w))
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown gives the commands that cobra adds by itself an error, where they would show help and call it a success.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			group(cmd)
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					return fmt.Errorf("help: %w", unknown("command", rest[0], subcommands(found)))
+				}
+				return err
+			}
+		}
+	}
 }
 
 // group makes cmd a mere holder of subcommands, with its own word on a missing or misspelt one.

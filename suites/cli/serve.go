@@ -24,6 +24,7 @@ type serveFlags struct {
 	control        controlFlags
 	allowRemote    bool
 	journal        string
+	force          bool
 	clientHeader   string
 	seed           seed
 	quiet          bool
@@ -36,8 +37,9 @@ func newServe(w *world) *cobra.Command {
 		Short: "Stand where an API stands and misbehave, until Ctrl-C",
 		Long: `Listens like an API and disturbs requests as a scenario or a plan says;
 undisturbed ones are answered by a stub, or passed on to --upstream. Every
-request is shown and, with --journal, written down, so that retrygate verify
---journal can judge clients that someone else runs.`,
+request is shown and, with --journal, written down as soon as it is over, so
+that retrygate verify --journal can judge clients that someone else runs. An
+earlier history in that file is replaced; any other file is left alone.`,
 		Example: `  retrygate serve --scenario 503-burst
   retrygate serve --scenario flapping --upstream https://staging.example.com --journal journal.jsonl
   retrygate serve --plan plan.yaml --listen 127.0.0.1:0
@@ -53,6 +55,7 @@ request is shown and, with --journal, written down, so that retrygate verify
 	f.control.define(flags)
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "allow an address that other machines can reach")
 	flags.StringVar(&f.journal, "journal", "", "keep the history in `FILE` as JSON Lines")
+	flags.BoolVar(&f.force, "force", false, "let --journal replace a file that is no earlier history")
 	flags.StringVar(&f.clientHeader, "client-header", "", "request `HEADER` that tells clients apart (default: their address)")
 	flags.Var(&f.seed, "seed", seedUsage)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show requests")
@@ -61,15 +64,17 @@ request is shown and, with --journal, written down, so that retrygate verify
 }
 
 func (w *world) serve(f serveFlags) error {
-	plan, name, err := f.loadPlan()
+	plan, name, err := w.loadPlan(f)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(f.checkAddress("--listen", f.listen), f.checkAddress("--control", f.control.address)); err != nil {
 		return err
 	}
+	outlivePipes()
 	j := journal.New(journal.DefaultLimit)
-	srv := faultserver.New(f.options(w, j)...)
+	complain := log.New(w.stderr, "retrygate: ", 0)
+	srv := faultserver.New(f.options(complain, j)...)
 	defer srv.Close()
 	if err := srv.Use(plan); err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -82,36 +87,46 @@ func (w *world) serve(f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	keeper, err := newKeeper(f.journal)
+	keeper, err := newKeeper(f.journal, f.force, j) // the last thing that can fail: an earlier history may go
 	if err != nil {
 		return err
+	}
+	if keeper.replaced {
+		driven += "retrygate replaces the earlier history in " + f.journal + "\n"
 	}
 	fmt.Fprintf(w.stdout, "retrygate serves %s on %s; Ctrl-C ends it\n%s", name, url, driven)
 
 	ctx, stop := context.WithCancel(w.ctx)
 	defer stop()
-	saved := make(chan error, 1)
-	go func() { saved <- keeper.follow(ctx, j) }()
+	following := make(chan struct{})
+	go func() {
+		defer close(following)
+		if err := keeper.follow(ctx); err != nil {
+			complain.Printf("%v; requests are no longer written down", err)
+		}
+	}()
 	tail := newTail(w, j, f.quiet)
 	tail.follow(ctx)
 
 	// Ctrl-C: end what hangs first, so that the history is whole.
 	closed := srv.Close()
+	<-following
+	kept := keeper.close()
 	tail.rest()
-	w.summary(f, srv, j)
-	return errors.Join(closed, <-saved, keeper.save(j))
+	w.summary(f, srv, j, kept)
+	return errors.Join(closed, kept)
 }
 
 // loadPlan gives the plan and what to call it.
-func (f serveFlags) loadPlan() (plan faultserver.Plan, name string, err error) {
+func (w *world) loadPlan(f serveFlags) (plan faultserver.Plan, name string, err error) {
 	switch {
 	case f.scenario != "" && f.plan != "":
 		return plan, "", errors.New("serve: --scenario and --plan both say what goes wrong; give one")
 	case f.scenario != "":
-		s, err := loadScenario(f.scenario)
+		s, err := w.loadScenario(f.scenario)
 		return s.Plan(), s.Name, err
 	case f.plan != "":
-		data, err := readInput("plan", f.plan)
+		data, err := w.readInput("plan", f.plan)
 		if err == nil {
 			err = strict.Decode(f.plan, data, &plan)
 		}
@@ -121,10 +136,10 @@ func (f serveFlags) loadPlan() (plan faultserver.Plan, name string, err error) {
 	}
 }
 
-func (f serveFlags) options(w *world, j *journal.Journal) []faultserver.Option {
+func (f serveFlags) options(complain *log.Logger, j *journal.Journal) []faultserver.Option {
 	options := []faultserver.Option{
 		faultserver.WithJournal(j), faultserver.WithSeed(uint64(f.seed)),
-		faultserver.WithErrorLog(log.New(w.stderr, "retrygate: ", 0)),
+		faultserver.WithErrorLog(complain),
 	}
 	if f.upstream.URL != nil {
 		options = append(options, faultserver.WithUpstream(f.upstream.URL))
@@ -162,8 +177,8 @@ func listenError(flag, addr string, err error) error {
 	return fmt.Errorf("serve: %s %s: %w", flag, addr, err)
 }
 
-// summary says what came, what went wrong on purpose, and how to have it judged.
-func (w *world) summary(f serveFlags, srv *faultserver.Server, j *journal.Journal) {
+// summary says what came, what went wrong on purpose, and how to have it judged; kept is why the history is not whole.
+func (w *world) summary(f serveFlags, srv *faultserver.Server, j *journal.Journal, kept error) {
 	paint := report.Paint(w.style(w.stdout).Color)
 	line := func(label, text string) { fmt.Fprintf(w.stdout, "%s%s\n", paint.Dim(label), text) }
 	fmt.Fprintln(w.stdout)
@@ -175,6 +190,10 @@ func (w *world) summary(f serveFlags, srv *faultserver.Server, j *journal.Journa
 	}
 	if f.journal == "" {
 		line("history   ", "not kept; with --journal FILE it can be judged: retrygate verify --journal FILE"+only)
+		return
+	}
+	if kept != nil {
+		line("history   ", "not whole in "+f.journal+"; what was written before can be judged")
 		return
 	}
 	line("history   ", "in "+f.journal+"; judge it: "+paint.Cyan("retrygate verify --journal "+report.Quote([]string{f.journal})+only))

@@ -53,6 +53,9 @@ func (w *world) style(out io.Writer) report.Style {
 
 // terminal tells whether out is a terminal, and its columns if it is.
 func terminal(out io.Writer) (is bool, width int) {
+	if o, ok := out.(*output); ok {
+		out = o.to
+	}
 	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return false, 0

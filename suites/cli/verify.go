@@ -119,13 +119,15 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
 		JUnit: f.reports.junit(), Journals: f.journalDir,
 	}
+	outlivePipes()
 	var contractErr, scenarioErr, dirErr error
-	request.Contract, contractErr = loadContract(f.contract)
-	request.Scenarios, scenarioErr = loadScenarios(f.scenarios)
+	request.Contract, contractErr = w.loadContract(f.contract)
+	request.Scenarios, scenarioErr = w.loadScenarios(f.scenarios)
 	if f.journalDir != "" {
 		dirErr = os.MkdirAll(f.journalDir, 0o755)
 	}
-	if err := errors.Join(contractErr, scenarioErr, dirErr); err != nil {
+	upstreamErr := f.upstream.reach(w.ctx)
+	if err := errors.Join(contractErr, scenarioErr, dirErr, upstreamErr); err != nil {
 		return err
 	}
 	if err := f.reports.open(); err != nil {
@@ -143,7 +145,16 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	if err != nil {
 		return err
 	}
+	result.Notes = append(result.Notes, contradictions(request.Contract)...)
 	return w.conclude(f, result)
+}
+
+// contradictions are what contract lint finds, as notes: a promise that nobody can keep says little of who breaks it.
+func contradictions(c *assert.Contract) (notes []string) {
+	for _, text := range c.Lint() {
+		notes = append(notes, "contract: "+text)
+	}
+	return notes
 }
 
 // conclude writes the reports and turns the verdict into the exit code.

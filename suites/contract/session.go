@@ -34,7 +34,7 @@ type run struct {
 	out      *lazy[*outcome]
 }
 
-// outcome is what a run came to. err is set when nothing could be judged.
+// outcome is what a run came to. err is set when nothing could be judged; the history may still hold something.
 type outcome struct {
 	*driver.Outcome
 	calls   []assert.Call
@@ -84,7 +84,8 @@ func (s *session) least() time.Duration {
 // look is what came of the preflight.
 type look struct {
 	*driver.Preflight
-	err error
+	slow time.Duration // to allow for in each run
+	err  error
 }
 
 // preflight looks at the client in front of a healthy server, and sets the runs up for what it does there.
@@ -99,7 +100,13 @@ func (s *session) preflight() look {
 	for _, r := range seen.Requests {
 		s.opts.StormLimit = max(s.opts.StormLimit, driver.DefaultStormLimit, 10*r.Count)
 	}
-	return look{Preflight: seen}
+	// A client that is slow by itself (a program that is compiled first) is slower still among others.
+	slow := 3 * seen.Took
+	s.opts.Start = max(driver.DefaultStart, slow)
+	if s.Limit == 0 {
+		s.opts.Limit += slow
+	}
+	return look{Preflight: seen, slow: slow}
 }
 
 // start runs all scenarios side by side, without waiting for them.
@@ -116,9 +123,13 @@ func (s *session) run(r *run) *outcome {
 	if look.err != nil {
 		return &outcome{err: look.err}
 	}
-	out, err := driver.Run(s.ctx, r.scenario, s.Client, s.opts)
+	sc := r.scenario
+	if s.Limit == 0 && sc.Limit > 0 {
+		sc.Limit += look.slow
+	}
+	out, err := driver.Run(s.ctx, sc, s.Client, s.opts)
 	if err != nil {
-		return &outcome{err: err}
+		return &outcome{Outcome: out, err: err}
 	}
 	o := &outcome{Outcome: out, results: map[string]assert.Result{}}
 	o.calls = assert.Calls(out.History.Entries, assert.Key{
@@ -126,6 +137,7 @@ func (s *session) run(r *run) *outcome {
 	})
 	o.markUnfinished()
 	o.judge(s.Contract, r)
+	o.weigh(healthyOf(look.Preflight), s.Contract)
 	return o
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Specs registers the contract for one client; call it at the top level of a test file:
 //
-//	var _ = contract.Specs("mobile client", driver.Func(func(ctx context.Context, url string) error { ... }))
+//	var _ = contract.Specs("mobile client", driver.Func("report", func(ctx context.Context, url string) error { ... }))
 //
 // A kept clause passes, a broken one fails with its evidence. Whatever proves nothing (inconclusive, not exercised) and a
 // breach below the level of FailOn is a skip with its reason, never a pass. The result is always true.

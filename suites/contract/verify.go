@@ -41,15 +41,18 @@ func examine(ctx context.Context, req Request, run func(*session)) (report.Repor
 	return s.report(), errors.Join(ctx.Err(), s.keepJournals())
 }
 
-// keepJournals writes each scenario's history where the request wants them.
+// keepJournals writes each scenario's history where the request wants them, of an interrupted run as far as it came.
 func (s *session) keepJournals() error {
 	if s.Journals == "" {
 		return nil
 	}
 	var errs []error
 	for _, r := range s.runs {
-		if len(r.clauses) > 0 && r.out.get().err == nil {
-			errs = append(errs, keep(filepath.Join(s.Journals, r.scenario.Name+".jsonl"), r.out.get().History))
+		if len(r.clauses) == 0 {
+			continue
+		}
+		if o := r.out.get(); o.Outcome != nil && (o.err == nil || len(o.History.Entries) > 0) {
+			errs = append(errs, keep(filepath.Join(s.Journals, r.scenario.Name+".jsonl"), o.History))
 		}
 	}
 	return errors.Join(errs...)

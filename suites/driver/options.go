@@ -13,6 +13,7 @@ const (
 	DefaultStormLimit = 100
 	DefaultEnough     = 5 // one more than the attempts that the strict contract allows
 	DefaultLimit      = time.Minute
+	DefaultStart      = 5 * time.Second
 )
 
 // Options say how a scenario is run. The zero value is good for a start.
@@ -31,6 +32,7 @@ type Options struct {
 
 	StormLimit int           // requests after which a client is stopped at once; default 100
 	Enough     int           // requests with one method and path that settle the matter: soon after, the client is stopped; default 5, below 0: never
+	Start      time.Duration // how long a client may take to start before others get their turn to; default 5 s
 	Limit      time.Duration // longest time for one client where the scenario has no limit; default 1 minute
 
 	// Progress, if set, is told what happens. Scenarios side by side call it at the same time.
@@ -50,6 +52,9 @@ func (o Options) defaults(s scenarios.Scenario) Options {
 	}
 	if o.Enough == 0 {
 		o.Enough = DefaultEnough
+	}
+	if o.Start <= 0 {
+		o.Start = DefaultStart
 	}
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit

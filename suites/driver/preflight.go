@@ -111,6 +111,9 @@ func requests(entries []journal.Entry) []Request {
 	var list []Request
 	index := map[[2]string]int{}
 	for _, e := range entries {
+		if e.Unused() {
+			continue
+		}
 		key := [2]string{e.Method, e.Path}
 		i, ok := index[key]
 		if !ok {

@@ -20,7 +20,8 @@ const settleTime = time.Second
 
 // Run puts client through one scenario: a server of its own, an address for each of the clients, all of them side by side,
 // watched and stopped where they would go on for ever. It returns when all have ended. The error says why there is nothing
-// to judge: the plan or the client cannot be started, or ctx has ended.
+// to judge: the plan or the client cannot be started, or ctx has ended; once clients were started, the outcome holds what
+// came of them until then.
 func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*Outcome, error) {
 	o = o.defaults(s)
 	if c, ok := client.(checker); ok {
@@ -52,7 +53,7 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	r.start(ctx)
 	r.follow()
 	if err := r.failed(ctx); err != nil {
-		return nil, err
+		return &Outcome{Scenario: r.scenario, History: r.server.Journal().History(), Ends: r.ends}, err
 	}
 	return r.outcome(ctx), nil
 }
@@ -127,16 +128,20 @@ func (r *run) start(ctx context.Context) {
 	}
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
-		ctx, free := context.WithTimeoutCause(ctx, r.options.Limit, &stopped{
-			why: fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds()),
-			at:  r.server.Journal().Elapsed() + r.options.Limit,
-		})
-		r.watch.clients[t.Client()] = &watched{name: t.Client(), began: r.began, stop: stop, routes: map[string]int{}}
-		r.tell(Event{Client: t.Client(), Kind: Started})
+		w := &watched{name: t.Client(), stop: stop, started: func() {}, routes: map[string]int{}}
+		begin := func() error { return nil }
+		if !r.options.Memory {
+			begin, w.started = r.options.Slots.turn(ctx, r.options.Start)
+		}
+		r.watch.clients[t.Client()] = w
 		go func() {
 			defer stop(nil)
-			defer free()
-			r.ends[i] = r.run(ctx, t)
+			defer w.started()
+			if err := begin(); err != nil {
+				r.ends[i] = End{Client: t.Client(), URL: t.URL, Exit: Exit{Code: -1, Err: err}}
+			} else {
+				r.ends[i] = r.run(ctx, t)
+			}
 			r.ended <- i
 		}()
 	}
@@ -144,8 +149,15 @@ func (r *run) start(ctx context.Context) {
 
 // run runs one client to its end.
 func (r *run) run(ctx context.Context, t Target) End {
+	began := time.Now()
+	ctx, free := context.WithTimeoutCause(ctx, r.options.Limit, &stopped{
+		why: fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds()),
+		at:  r.server.Journal().Elapsed() + r.options.Limit,
+	})
+	defer free()
+	r.tell(Event{Client: t.Client(), Kind: Started})
 	exit, output := runClient(ctx, r.client, t)
-	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(r.began), Output: output}
+	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(began), Output: output}
 	var why *stopped
 	if errors.As(context.Cause(ctx), &why) {
 		end.Stopped, end.StoppedAt = why.why, why.at

@@ -218,9 +218,9 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}
 	}()
 	defer close(told)
-	_, err := Run(ctx, scenarios.Scenario{Name: "calm"}, times(1), Options{Progress: func(e Event) { told <- e }})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	out, err := Run(ctx, scenarios.Scenario{Name: "calm"}, times(1), Options{Progress: func(e Event) { told <- e }})
+	if !errors.Is(err, context.Canceled) || len(out.History.Entries) == 0 {
+		t.Errorf("got %v and %+v, want what came until then", err, out)
 	}
 	if _, err = Run(ctx, scenarios.Scenario{Name: "calm"}, once, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("begun too late: got %v", err)

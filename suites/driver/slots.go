@@ -2,6 +2,9 @@ package driver
 
 import (
 	"context"
+	"runtime"
+	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -12,8 +15,9 @@ const DefaultSlots = 32
 // Slots limits how many clients run at a time over all scenarios that share it. Waiting scenarios start in the order in
 // which they came.
 type Slots struct {
-	size int64
-	sem  *semaphore.Weighted
+	size     int64
+	sem      *semaphore.Weighted
+	starting *semaphore.Weighted
 }
 
 // NewSlots allows n clients at a time; 0 or less means DefaultSlots.
@@ -21,7 +25,9 @@ func NewSlots(n int) *Slots {
 	if n <= 0 {
 		n = DefaultSlots
 	}
-	return &Slots{size: int64(n), sem: semaphore.NewWeighted(int64(n))}
+	return &Slots{
+		size: int64(n), sem: semaphore.NewWeighted(int64(n)), starting: semaphore.NewWeighted(int64(max(2, runtime.NumCPU()))),
+	}
 }
 
 // acquire waits for room for n clients at once, or for all the room there is if that is less: the clients of one scenario
@@ -32,4 +38,31 @@ func (s *Slots) acquire(ctx context.Context, n int) (release func(), err error) 
 		return nil, err
 	}
 	return func() { s.sem.Release(want) }, nil
+}
+
+// turn lets only as many clients start at a time as the machine has cores, and two at least: twenty interpreters that load
+// together would be in each other's way, and their waits would show it. begin waits for the turn; started, which may be
+// called more than once, gives it to the next, and so does the passing of the most time that a start may take.
+func (s *Slots) turn(ctx context.Context, most time.Duration) (begin func() error, started func()) {
+	var once sync.Once
+	held := make(chan struct{})
+	release := sync.OnceFunc(func() { s.starting.Release(1) })
+	begin = func() error {
+		if err := s.starting.Acquire(ctx, 1); err != nil {
+			return context.Cause(ctx)
+		}
+		close(held)
+		time.AfterFunc(most, release)
+		return nil
+	}
+	started = func() {
+		once.Do(func() {
+			select {
+			case <-held:
+				release()
+			default: // it never had the turn
+			}
+		})
+	}
+	return begin, started
 }

@@ -16,11 +16,14 @@ const (
 
 // watched is a client that runs, and what was seen of it.
 type watched struct {
-	name  string
-	began time.Time
-	stop  context.CancelCauseFunc
+	name    string
+	stop    context.CancelCauseFunc
+	started func() // lets the next client start
+
+	began time.Time // when its first request, or connection without one, was seen
 
 	requests int
+	unused   int            // connections over which no request came
 	routes   map[string]int // requests by method and path
 	busiest  string         // the route that was the first to have enough
 	enough   time.Time      // since when; zero: not yet
@@ -33,6 +36,14 @@ type watched struct {
 
 // see counts one request.
 func (w *watched) see(e *journal.Entry, enough int, now time.Time) {
+	if w.requests+w.unused == 0 {
+		w.began = now
+		w.started()
+	}
+	if e.Unused() {
+		w.unused++
+		return
+	}
 	w.requests++
 	route := e.Method + " " + e.Path
 	if len(w.routes) < maxRoutes {
@@ -49,6 +60,12 @@ const maxRoutes = 1000
 // judge says why the client must be stopped now, nil if it need not. Else next is how long it may go on as it is.
 func (w *watched) judge(o *Options, now time.Time) (why *stopped, next time.Duration) {
 	switch left := enoughFor - now.Sub(w.enough); {
+	case w.unused > max(o.StormLimit, w.requests):
+		return &stopped{
+			why: fmt.Sprintf("was stopped after it had opened %d connections in %.2f s without a request: it would have gone on",
+				w.unused, now.Sub(w.began).Seconds()),
+			storm: true,
+		}, 0
 	case w.requests > o.StormLimit:
 		return &stopped{
 			why:   fmt.Sprintf("was stopped after %d requests in %.2f s: it would have gone on", w.requests, now.Sub(w.began).Seconds()),

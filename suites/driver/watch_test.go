@@ -2,8 +2,12 @@ package driver
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -29,7 +33,7 @@ func TestJudgeOfARunningClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
-			w := &watched{began: now, routes: map[string]int{}}
+			w := &watched{started: func() {}, routes: map[string]int{}}
 			for i, p := range c.paths {
 				if i > 0 {
 					now = now.Add(time.Second)
@@ -53,11 +57,43 @@ func TestJudgeOfARunningClient(t *testing.T) {
 }
 
 func TestEnoughCanBeSwitchedOff(t *testing.T) {
-	w := &watched{routes: map[string]int{}}
+	w := &watched{started: func() {}, routes: map[string]int{}}
 	for range 50 {
 		w.see(&journal.Entry{}, -1, time.Unix(1, 0))
 	}
 	if why, _ := w.judge(&Options{StormLimit: 100, Enough: -1}, time.Unix(1000, 0)); why != nil {
 		t.Error(why)
 	}
+}
+
+// Clients that are slow to start take turns: while one is starting, the next waits until it has sent something.
+func TestStartsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Slots{starting: semaphore.NewWeighted(2)}
+		var begun atomic.Int32
+		var started []func()
+		for range 4 {
+			begin, done := s.turn(t.Context(), time.Second)
+			started = append(started, done)
+			go func() {
+				if err := begin(); err == nil {
+					begun.Add(1)
+				}
+			}()
+			synctest.Wait() // in order
+		}
+		for i, want := range []int32{2, 3, 4} {
+			if got := begun.Load(); got != want {
+				t.Errorf("%d have begun, want %d", got, want)
+			}
+			started[i]()
+			started[i]() // twice is once
+			synctest.Wait()
+		}
+		time.Sleep(time.Second) // those that never sent anything give their turn up
+		synctest.Wait()
+		if !s.starting.TryAcquire(2) {
+			t.Error("a turn was not given back")
+		}
+	})
 }

@@ -1,0 +1,156 @@
+package faultserver
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// headKept is how many bytes of each request's head are kept until a handler sees the request: enough for most request
+// lines.
+const headKept = 512
+
+// http2Preface is how connections begin that speak HTTP/2.
+const http2Preface = "PRI * HTTP/2.0"
+
+// wire is a connection that is watched for what no handler sees: requests that net/http refuses by itself (431, 400, 417,
+// 505 and others), heads that never end, and connections over which no request comes.
+type wire struct {
+	net.Conn
+	over *acceptor
+	here *connection
+
+	mu      sync.Mutex // net/http reads ahead while a handler runs
+	served  bool       // the request that came last has reached ServeHTTP
+	used    bool       // one request has, or was refused
+	refused bool       // the request that came last was answered by net/http
+	ended   bool       // nothing more comes
+	broken  bool       // and it was this side that closed
+	ahead   bool       // one byte of the next request was read while this one was served: it is in next
+	next    byte
+	head    [headKept]byte
+	n       int // bytes in head
+}
+
+// CloseWrite lets net/http end an answer before it closes the connection, so that clients can read it.
+func (c *wire) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// Read keeps the beginning of a request's head.
+func (c *wire) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended, c.broken = err != nil, errors.Is(err, net.ErrClosed)
+	switch {
+	case n == 0:
+	case !c.served:
+		came := p[:n]
+		if c.n == 0 {
+			came = bytes.TrimLeft(came, "\r\n") // some clients end a request's body with a line that nobody counts
+		}
+		c.n += copy(c.head[c.n:], came)
+	case len(p) == 1: // so net/http waits for the client to leave
+		c.ahead, c.next = true, p[0]
+	}
+	return n, err
+}
+
+// Write journals an answer that no handler gives, before the client can have it.
+func (c *wire) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	if !c.served && !c.refused && c.n > 0 && !c.ended && !c.http2() {
+		if status := statusOf(p); status >= 200 {
+			c.refused, c.used = true, true
+			c.tell(func(x *journal.Exchange) { x.Answered(status, "") })
+		}
+	}
+	c.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+// serve notes that a request has reached its handler.
+func (c *wire) serve() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.served, c.used, c.ahead = true, true, false
+}
+
+// follow is told what becomes of the connection.
+func (c *wire) follow(state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case state == http.StateIdle && !c.http2():
+		c.served, c.refused, c.n = false, false, 0
+		if c.ahead {
+			c.head[0], c.n, c.ahead = c.next, 1, false
+		}
+	case state == http.StateClosed && c.over.open.Err() == nil:
+		c.close()
+	}
+}
+
+// close journals what a connection leaves behind that nobody answered.
+func (c *wire) close() {
+	switch {
+	case c.served || c.refused:
+	case c.n > 0 && !c.http2():
+		c.tell(func(x *journal.Exchange) {
+			x.Cut()
+			if !c.broken { // by a fault
+				x.Left()
+			}
+		})
+	case !c.used:
+		c.n = 0
+		c.tell(func(*journal.Exchange) {})
+	}
+}
+
+// tell journals the request that came last, as far as it can be read.
+func (c *wire) tell(what func(x *journal.Exchange)) {
+	a := c.here.arrival()
+	a.Method, a.Path, a.Query = requestLine(c.head[:c.n])
+	x := c.over.server.journal.Arrive(a)
+	x.Body(0, 0, a.Method == http.MethodGet || a.Method == http.MethodHead) // of others, no body was read
+	what(x)
+	x.Close()
+}
+
+// http2 reports whether the connection speaks HTTP/2, where one connection carries many requests at once.
+func (c *wire) http2() bool { return bytes.HasPrefix(c.head[:c.n], []byte(http2Preface)) }
+
+// requestLine reads what a head asks for; nothing if it does not begin like a request.
+func requestLine(head []byte) (method, path, query string) {
+	line, _, whole := strings.Cut(string(head), "\n")
+	method, rest, ok := strings.Cut(line, " ")
+	if !ok || method == "" || strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return "", "", ""
+	}
+	target, _, ended := strings.Cut(rest, " ")
+	if !ended && !whole && len(head) < headKept {
+		return "", "", "" // who knows what would have followed
+	}
+	path, query, _ = strings.Cut(strings.TrimSuffix(target, "\r"), "?")
+	return method, path, query
+}
+
+// statusOf reads the status of an answer; 0 if it does not begin like one.
+func statusOf(answer []byte) int {
+	if len(answer) < len("HTTP/1.1 400") || !bytes.HasPrefix(answer, []byte("HTTP/1.")) {
+		return 0
+	}
+	status, _ := strconv.Atoi(string(answer[len("HTTP/1.1 "):len("HTTP/1.1 400")]))
+	return status
+}

@@ -1,0 +1,100 @@
+package faultserver_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What net/http answers by itself, and what never becomes a request, is in the journal all the same.
+func TestUnservedRequests(t *testing.T) {
+	huge := "Host: x\r\nCookie: " + strings.Repeat("a", 70_000) + "\r\n\r\n"
+	for name, c := range map[string]struct{ raw, want string }{
+		"head too large":     {"GET /a?q=1 HTTP/1.1\r\n" + huge, "GET /a?q=1 431 refused"},
+		"bad path":           {"GET /a%zz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a%zz 400 refused"},
+		"no host":            {"POST /a HTTP/1.1\r\n\r\n", "POST /a 400 refused"},
+		"version":            {"GET /a HTTP/3.7\r\nHost: x\r\n\r\n", "GET /a 505 refused"},
+		"expectation":        {"POST /a HTTP/1.1\r\nHost: x\r\nExpect: yes\r\nContent-Length: 0\r\n\r\n", "POST /a 417 refused"},
+		"coding":             {"POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: rot13\r\n\r\n", "POST /a 501 refused"},
+		"garbage":            {"\x16\x03\x01 hello there\r\n\r\n", "  400 refused"},
+		"half a head":        {"GET /a HTTP/1.1\r\nHost", "GET /a 0 refused cut left"},
+		"half a line":        {"GET /abc", "  0 refused cut left"},
+		"nothing":            {"", "  0 unused"},
+		"line ends":          {"\r\n", "  0 unused"},
+		"HTTP/2 not used":    {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00", "  0 unused"},
+		"served":             {"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "GET /a 200"},
+		"served, then empty": {"GET /a HTTP/1.0\r\nHost: x\r\n\r\n\r\n", "GET /a 200"},
+		"refused on a reused connection": {
+			"GET /a HTTP/1.1\r\nHost: x\r\n\r\n|GET /b%zz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a 200; GET /b%zz 400 refused"},
+		"broken off on a reused connection": {
+			"GET /a HTTP/1.1\r\nHost: x\r\n\r\n|GET /b HTTP/1.1\r\n", "GET /a 200; GET /b 0 refused cut left"},
+		"reused": {
+			"GET /a HTTP/1.1\r\nHost: x\r\n\r\n|GET /b HTTP/1.0\r\n\r\n", "GET /a 200; GET /b 200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			virtual(t, func(t *testing.T, w *world) {
+				conn, err := w.network.DialContext(t.Context(), "tcp", "api.test:80")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for part := range strings.SplitSeq(c.raw, "|") {
+					go io.WriteString(conn, part)
+					go drop(conn)
+					time.Sleep(time.Second)
+				}
+				conn.Close()
+				synctest.Wait()
+				if got := w.unserved(); got != c.want {
+					t.Errorf("got  %s\nwant %s", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func drop(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+
+// unserved writes the journal down in words.
+func (w *world) unserved() string {
+	var all []string
+	for _, e := range w.Journal().Entries() {
+		text := strings.TrimSuffix(fmt.Sprintf("%s %s?%s", e.Method, e.Path, e.Query), "?") + fmt.Sprint(" ", e.Status)
+		for word, on := range map[string]bool{"refused": e.Refused(), "unused": e.Unused()} {
+			if on {
+				text += " " + word
+			}
+		}
+		if e.Cut {
+			text += " cut"
+		}
+		if e.Gone > 0 {
+			text += " left"
+		}
+		if e.Client == "" || e.Conn == 0 || e.Open || e.Fault != "" {
+			text += fmt.Sprintf(" %+v", e)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// A server that closes leaves no trace of the connections that it closes.
+func TestCloseJournalsNothing(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		conn, err := w.network.DialContext(t.Context(), "tcp", "api.test:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		time.Sleep(time.Second)
+		w.Close()
+		synctest.Wait()
+		if got := w.unserved(); got != "" {
+			t.Error(got)
+		}
+	})
+}
