@@ -130,7 +130,7 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	if err := errors.Join(contractErr, scenarioErr, dirErr, upstreamErr); err != nil {
 		return err
 	}
-	if err := f.reports.open(); err != nil {
+	if err := f.reports.open(w.ctx); err != nil {
 		return err
 	}
 	defer f.reports.close()
