@@ -35,6 +35,14 @@ type runner interface {
 // checker is a client that can tell before the first run that it cannot be started.
 type checker interface{ check() error }
 
+// Check says before the first run why client cannot be started: a *StartError. It is nil when nothing is known against it.
+func Check(client Client) error {
+	if c, ok := client.(checker); ok {
+		return c.check()
+	}
+	return nil
+}
+
 // runClient runs any client once.
 func runClient(ctx context.Context, c Client, t Target) (Exit, Output) {
 	if r, ok := c.(runner); ok {

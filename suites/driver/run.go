@@ -24,10 +24,8 @@ const settleTime = time.Second
 // came of them until then.
 func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*Outcome, error) {
 	o = o.defaults(s)
-	if c, ok := client.(checker); ok {
-		if err := c.check(); err != nil {
-			return nil, err
-		}
+	if err := Check(client); err != nil {
+		return nil, err
 	}
 	release, err := o.Slots.acquire(ctx, o.Clients)
 	if err != nil {
