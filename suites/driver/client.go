@@ -22,6 +22,7 @@ type Target struct {
 	Number   int // of the client among those that run side by side, from 1
 
 	http *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
+	left func(n int)  // told when a command has ended, but n processes that it started run; nil: nobody watches them
 }
 
 // Client is the name under which the target's requests are journalled.

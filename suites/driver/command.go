@@ -20,7 +20,9 @@ const placeholder = "{{url}}"
 
 // Command is a client that is a program in any language: one process for each client and scenario. {{url}} in any argument
 // becomes the server's address (scheme://host:port); the environment has it as RETRYGATE_URL, next to RETRYGATE_SCENARIO
-// and RETRYGATE_CLIENT. Standard input is empty. What the process starts is ended with it.
+// and RETRYGATE_CLIENT. Standard input is empty. The client has ended when all that it started has: under Run of this
+// package, processes that go on in the background are watched as long as they send requests, and then ended. Where nobody
+// watches them, they are ended with the command itself.
 func Command(argv ...string) Client { return &command{argv: argv} }
 
 type command struct{ argv []string }
@@ -141,7 +143,10 @@ func (c *command) run(ctx context.Context, t Target) (Exit, Output) {
 	}
 	select {
 	case <-p.exited:
-		p.end(grace) // what it left running in the background
+		if t.left != nil {
+			p.linger(ctx, t.left)
+		}
+		p.end(patience(ctx)) // what it left running in the background
 	case <-ctx.Done():
 		p.end(patience(ctx))
 	}
