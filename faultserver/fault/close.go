@@ -19,6 +19,9 @@ type Close struct {
 // Early reports whether a part of the body stays unread.
 func (f *Close) Early() bool { return f.After.early() }
 
+// Last says that nothing behind acts.
+func (*Close) Last() {}
+
 // Inject closes the connection; next is not called.
 func (f *Close) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	f.After.read(r)

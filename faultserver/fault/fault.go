@@ -77,6 +77,12 @@ type Early interface {
 	Early() bool
 }
 
+// Last is a fault that never calls next: it answers, or breaks the connection. Behind it nothing acts.
+type Last interface {
+	Fault
+	Last()
+}
+
 // Checker is a fault that can tell what is wrong with its settings, naming each. Faults that are read from plans have a
 // Validate instead, which serves both.
 type Checker interface {

@@ -28,6 +28,9 @@ const maxGarbage = 1 << 20
 // taken over.
 const unread = 10 * time.Second
 
+// Last says that nothing behind acts.
+func (*Garbage) Last() {}
+
 // Inject sends the bytes; next is not called.
 func (g *Garbage) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	drain(r)

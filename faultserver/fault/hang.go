@@ -21,6 +21,9 @@ type Hang struct {
 	For time.Duration `yaml:"for"` // then the connection is closed; 0: for as long as the client waits
 }
 
+// Last says that nothing behind acts.
+func (*Hang) Last() {}
+
 // Inject waits; next is not called.
 func (h *Hang) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	drain(r)

@@ -19,6 +19,9 @@ type Reset struct {
 // Early reports whether a part of the body stays unread.
 func (f *Reset) Early() bool { return f.After.early() }
 
+// Last says that nothing behind acts.
+func (*Reset) Last() {}
+
 // Inject resets the connection; next is not called.
 func (f *Reset) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	f.After.read(r)

@@ -75,6 +75,18 @@ func (s Spec) Check() error {
 	return errors.Join(all...)
 }
 
+// Dead returns the place, from 1, of the first fault in the list that never acts, because the one before it ends the
+// exchange; 0 if there is none.
+func (s Spec) Dead() int {
+	all := s.each()
+	for i := 1; i < len(all); i++ {
+		if _, ok := all[i-1].(Last); ok {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // Fresh returns the Spec with faults that remember nothing yet.
 func (s Spec) Fresh() Spec { return Spec{s.name, fresh(s.fault)} }
 

@@ -38,5 +38,15 @@ func positive(setting string, d time.Duration) error {
 	if d <= 0 {
 		return fmt.Errorf("%s is %v, but has to be longer than 0s", setting, d)
 	}
+	return bounded(setting, d)
+}
+
+// longest is more than any run takes, and short enough that times can be added.
+const longest = 365 * 24 * time.Hour
+
+func bounded(setting string, d time.Duration) error {
+	if d > longest {
+		return fmt.Errorf("%s is %v, but no run lasts longer than a year; it takes up to %v", setting, d, longest)
+	}
 	return nil
 }
