@@ -3,6 +3,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -38,7 +39,12 @@ func positive(setting string, d time.Duration) error {
 	if d <= 0 {
 		return fmt.Errorf("%s is %v, but has to be longer than 0s", setting, d)
 	}
-	return bounded(setting, d)
+	return nil
+}
+
+// repeated wants a time that comes again and again.
+func repeated(setting string, d time.Duration) error {
+	return errors.Join(positive(setting, d), bounded(setting, d))
 }
 
 // longest is more than any run takes, and short enough that times can be added.
