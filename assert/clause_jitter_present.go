@@ -203,11 +203,17 @@ func narrowest(s infer.Spread) time.Duration {
 }
 
 // hiddenChance is how likely waits with the narrowest jitter that counts would all be as alike as these, in n calls, or in
-// as many as there are for 0. The machine's noise only draws waits apart, so it makes that less likely.
+// as many as there are for 0. The machine's noise only draws waits apart, so it makes that less likely. The chances of
+// several retries are combined as Fisher does: their bare product is small too often.
 func hiddenChance(waits []retryWaits, n int) float64 {
-	chance := 1.0
+	product := 1.0
 	for _, w := range waits {
-		chance *= infer.EqualChance(max(n, w.spread.N), w.narrowest, w.spread.Width)
+		product *= infer.EqualChance(max(n, w.spread.N), w.narrowest, w.spread.Width)
+	}
+	chance, term := product, product
+	for i := 1; i < len(waits) && product > 0; i++ {
+		term *= -math.Log(product) / float64(i)
+		chance += term
 	}
 	return chance
 }

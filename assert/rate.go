@@ -31,6 +31,9 @@ func ParseRate(s string) (Rate, error) {
 	if err != nil || d <= 0 {
 		return Rate{}, fmt.Errorf("rate %q: %q is not a positive length of time; %s", s, per, form)
 	}
+	if n > most.rate || d > most.within {
+		return Rate{}, fmt.Errorf("rate %q: no run counts so far; want %d requests in %s at most", s, most.rate, plain(most.within))
+	}
 	return Rate{n, d}, nil
 }
 

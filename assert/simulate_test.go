@@ -86,7 +86,7 @@ func TestConformingPoliciesNeverFail(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(1, 2))
 			for _, n := range samples {
-				for run := range simulations(t) {
+				for run := range 5 * simulations(t) { // the chance of a fail was once 1 in 2,000
 					calls := simulated(p, n.calls, n.retries, r)
 					for _, c := range clauses {
 						if got := c.Check(calls); got.Verdict == assert.Fail {
@@ -202,7 +202,7 @@ func TestAgreedJitterNeverFails(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 8))
 			clause := assert.JitterPresent{Curve: assert.Delays{Initial: s, Multiplier: 2, Jitter: tt.jitter}}
 			for _, n := range samples {
-				for run := range simulations(t) {
+				for run := range 5 * simulations(t) { // the chance of a fail was once 1 in 2,000
 					calls := simulated(tt.policy, n.calls, n.retries, r)
 					if run%2 == 1 { // a machine on which 25 ms tell
 						calls[0].Run.Noise = assert.Noise{Slices: []assert.Slice{{P99: 5 * ms, Max: 10 * ms}}}

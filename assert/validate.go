@@ -20,13 +20,19 @@ func (a *Attempts) Validate(n strict.Node) {
 	if f, ok := n.Field("max"); ok && a.Max < 1 {
 		f.Fail("max: %d attempts is too few; the first one counts, so 1 means no retry", a.Max)
 	}
+	atMost(n, "max", a.Max, most.attempts, "no run counts so far")
 	notNegative(n, "within", a.Within)
+	atMost(n, "within", a.Within, most.within, "no call takes that long")
 }
 
 // Validate finds waits that make no sense.
 func (d *Delays) Validate(n strict.Node) {
 	notNegative(n, "initial", d.Initial)
 	notNegative(n, "max", d.Max)
+	atMost(n, "initial", d.Initial, most.wait, "no client waits that long")
+	atMost(n, "max", d.Max, most.wait, "no client waits that long")
+	atMost(n, "multiplier", d.Multiplier, most.factor, "the second wait would be the last")
+	atMost(n, "growth", d.Growth, most.factor, "the second wait would be the last")
 	if f, ok := n.Field("multiplier"); ok && d.Multiplier < 1 {
 		f.Fail("multiplier: %v makes waits shrink; want 1 or more", d.Multiplier)
 	}
@@ -41,7 +47,10 @@ func (d *Delays) Validate(n strict.Node) {
 }
 
 // Validate finds bounds that make no sense.
-func (r *RetryAfter) Validate(n strict.Node) { notNegative(n, "max", r.Max) }
+func (r *RetryAfter) Validate(n strict.Node) {
+	notNegative(n, "max", r.Max)
+	atMost(n, "max", r.Max, most.wait, "no client waits that long")
+}
 
 // Validate finds routes and headers that no request can have.
 func (i *Idempotency) Validate(n strict.Node) {
@@ -54,11 +63,17 @@ func (i *Idempotency) Validate(n strict.Node) {
 		if !ok {
 			method, path = "", route
 		}
-		sound := strings.HasPrefix(path, "/") && !strings.ContainsFunc(path, unicode.IsSpace) && (!ok || isToken(method))
+		sound := strings.HasPrefix(path, "/") && isPath(path) && (!ok || isToken(method))
 		if k < len(routes) && !sound {
-			routes[k].Fail("safe-routes: %q is no route; want a path or a method and a path, as in POST /search", route)
+			routes[k].Fail("safe-routes: %q is no route; want a path or a method and a path, as in POST /search or POST /search/*", route)
 		}
 	}
+}
+
+// isPath reports whether a path as requests carry it can look like that. Curly brackets are escaped there, so a template
+// such as /orders/{id} would match nothing.
+func isPath(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("{}?#", r) })
 }
 
 // isToken reports whether s can be a header name or a method (RFC 9110 5.6.2).
@@ -76,6 +91,7 @@ func (l *Limits) Validate(n strict.Node) {
 	if f, ok := n.Field("amplification"); ok && l.Amplification < 1 {
 		f.Fail("amplification: %v is too small; a call needs one request at least", l.Amplification)
 	}
+	atMost(n, "amplification", l.Amplification, most.amplification, "no run counts so far")
 }
 
 // Rates are limits that hold at the same time. One may be written without brackets.
@@ -116,6 +132,7 @@ func (j *Jitter) UnmarshalNode(n strict.Node) {
 		*j = Jitter{Form: JitterProportional, Proportion: sized.Proportional}
 	case "additive":
 		strict.Above(n, "additive", sized.Additive, 0)
+		atMost(n, "additive", sized.Additive, most.wait, "no client waits that long")
 		*j = Jitter{Form: JitterAdditive, Add: sized.Additive}
 	}
 }

@@ -70,6 +70,15 @@ type Match struct {
 	Queries    map[string]string `yaml:"queries" doc:"name to template of the value; the empty one stands for any"`
 }
 
+// Validate refuses templates that are there but empty, which match nothing or everything depending on who reads them.
+func (m Match) Validate(n strict.Node) {
+	for _, t := range []struct{ field, template string }{{"host", m.Host}, {"path", m.Path}, {"path-prefix", m.PathPrefix}} {
+		if at, ok := n.Field(t.field); ok && t.template == "" && !at.Failed() {
+			at.Fail("%s is empty; leave it out to match any", t.field)
+		}
+	}
+}
+
 // name returns what the i-th rule is called.
 func (r Rule) name(i int) string {
 	if r.Name != "" {

@@ -75,13 +75,29 @@ var mistakes = []struct{ name, plan, want string }{
 	{"steps that the schedule misses", `rules: [{when: {sequence: {hits: [3, 4]}}, steps: [503, 503]}]`, `1:16: the rule never acts: it is off for the 2 hits that its steps are for`},
 	{"unknown method", `rules: [{match: {methods: [GET, PSOT]}, fault: 503}]`, `1:27: unknown method "PSOT"; did you mean POST?`},
 	{"no methods", `rules: [{match: {methods: []}, fault: 503}]`, `1:27: methods is empty; leave it out to match every method`},
-	{"path without slash", `rules: [{match: {path: drivers}, fault: 503}]`, `1:24: mux: path must start with a slash, got "drivers"`},
-	{"braces", `rules: [{match: {path: "/{id"}, fault: 503}]`, `1:24: mux: unbalanced braces in "/{id"`},
+	{"path without slash", `rules: [{match: {path: drivers}, fault: 503}]`, `1:24: path must start with a slash, got "drivers"`},
+	{"braces", `rules: [{match: {path: "/{id"}, fault: 503}]`, `1:24: unbalanced braces in "/{id"`},
 	{"pattern", `rules: [{match: {path: "/{id:[}"}, fault: 503}]`, "1:24: error parsing regexp: missing closing ]: `[$`"},
-	{"capture group", `rules: [{match: {path: "/{id:(a|b)}"}, fault: 503}]`, `1:24: mux: route /{id:(a|b)} contains capture groups in its regexp. Only non-capturing groups are accepted: e.g. (?:pattern) instead of (pattern)`},
+	{"capture group", `rules: [{match: {path: "/{id:(a|b)}"}, fault: 503}]`, `1:24: route /{id:(a|b)} contains capture groups in its regexp. Only non-capturing groups are accepted: e.g. (?:pattern) instead of (pattern)`},
 	{"query pattern", `rules: [{match: {queries: {n: "{v:[}"}}, fault: 503}]`, "1:27: error parsing regexp: missing closing ]: `[$`"},
-	{"one variable twice", `rules: [{match: {host: "{a}.test", path: "/{a}"}, fault: 503}]`, `1:17: mux: duplicated route variable "a"`},
+	{"one variable twice", `rules: [{match: {host: "{a}.test", path: "/{a}"}, fault: 503}]`, `1:17: duplicated route variable "a"`},
 	{"path and prefix", `rules: [{match: {path: /a, path-prefix: /b}, fault: 503}]`, `1:41: path and path-prefix exclude each other; write the whole path, or the prefix alone`},
+	{"path with a query", `rules: [{match: {path: "/a?b=c"}, fault: 503}]`, `1:24: path "/a?b=c" can never match: a path ends where the query begins; match the query with queries: {name: value}`},
+	{"path with a fragment", `rules: [{match: {path: "/a#b"}, fault: 503}]`, `1:24: path "/a#b" can never match: a fragment is never sent; leave it out`},
+	{"path with a space", `rules: [{match: {path: "/a b"}, fault: 503}]`, `1:24: path "/a b" can never match: requests carry ' ' escaped; write %20`},
+	{"path prefix that is not ASCII", `rules: [{match: {path-prefix: "/ü"}, fault: 503}]`, `1:31: path-prefix "/ü" can never match: requests carry 'ü' escaped; write %C3%BC`},
+	{"bad escape", `rules: [{match: {path: "/%zz"}, fault: 503}]`, `1:24: path "/%zz" can never match: % begins an escape of two hex digits, such as %20 or %25`},
+	{"rest of the path", `rules: [{match: {path: "/{x...}"}, fault: 503}]`, `1:24: path "/{x...}" can never match: a variable takes one segment; for the rest of the path write {x:.*}`},
+	{"no variable", `rules: [{match: {path: "/{a b}"}, fault: 503}]`, `1:24: path "/{a b}" can never match: {a b} is no variable; write {name} or {name:pattern}`},
+	{"empty path", `rules: [{match: {path: ""}, fault: 503}]`, `1:24: path is empty; leave it out to match any`},
+	{"header twice", `rules: [{match: {headers: {x-a: "1", X-A: "2"}}, fault: 503}]`, `1:27: X-A stands there twice; case does not tell header names apart`},
+	{"answer's header twice", `rules: [{fault: {status: {headers: {x-a: "1", X-A: "2"}}}}]`, `1:47: X-A stands there twice; case does not tell header names apart`},
+	{"fault behind a status", `rules: [{fault: [503, 500]}]`, `1:23: status cannot act here: status before it settles the exchange; in a list, all faults act on one request`},
+	{"fault behind a reset", `rules: [{steps: [[latency, reset, 503], 503]}]`, `1:35: status cannot act here: reset before it settles the exchange; in a list, all faults act on one request`},
+	{"chance that never is", `rules: [{chance: 1e-320, fault: 503}]`, `1:18: chance is 1e-320, so the rule acts in no run; it takes 1e-09 or more, up to 1`},
+	{"window in a century", `rules: [{when: {window: {from: 2562047h, for: 1h}}, fault: 503}]`, `1:16: window.from is 2562047h0m0s, but no run lasts longer than a year; it takes up to 8760h0m0s`},
+	{"pauses of centuries", `rules: [{when: {flap: {up: 2562047h, down: 1s}}, fault: 503}]`, `1:16: flap.up is 2562047h0m0s, but no run lasts longer than a year`},
+	{"delay above its bound", `rules: [{fault: {latency: {fixed: 3s, max: 1s}}}]`, `1:44: max is 1s, so the fixed delay of 3s never takes as long; leave max out, or make fixed shorter`},
 	{"name taken", "rules:\n- {name: a, match: {path: /a}, fault: 503}\n- {name: a, match: {path: /b}, fault: 503}", `3:10: the name "a" is taken by rule 1; names tell rules apart in reports`},
 	{"default name taken", "rules:\n- {name: rule-2, match: {path: /a}, fault: 503}\n- {match: {path: /b}, fault: 503}", `3:3: the name "rule-2" is taken by rule 1; names tell rules apart in reports`},
 	{"behind a rule for everything", "rules:\n- {name: all, fault: 503}\n- {match: {path: /b}, fault: 503}", `3:3: this rule can never act: rule all before it takes all of its requests`},
@@ -133,7 +149,7 @@ func TestUseMistakes(t *testing.T) {
 		{Match: faultserver.Match{Path: "/h"}, Fault: fault.Of("status", &fault.Status{})},
 	}})
 	const want = `faultserver: rule a, chance: chance is NaN, but a likelihood is more than 0, up to 1
-faultserver: rule rule-2, match.path: mux: path must start with a slash, got "b"
+faultserver: rule rule-2, match.path: path must start with a slash, got "b"
 faultserver: rule rule-2, when: first is 0, so the rule is never on; it takes 1 or more
 faultserver: rule rule-3, steps: steps has nothing at place 2; write pass to leave a request alone
 faultserver: rule rule-4: the rule says when to act, but not what to do; give it a fault, steps or a sweep
@@ -220,5 +236,16 @@ func TestPlanSchema(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the schema lacks %s", want)
 		}
+	}
+}
+
+// Plans that are made in Go are told the same, without a place in a file.
+func TestUseRefusesFaultsBehindTheEnd(t *testing.T) {
+	s := faultserver.New()
+	defer s.Close()
+	f := fault.Of("both", fault.Chain(&fault.Reset{}, &fault.Latency{Fixed: time.Second}))
+	err := s.Use(faultserver.Plan{Rules: []faultserver.Rule{{Fault: f}}})
+	if err == nil || !strings.Contains(err.Error(), "in both, the fault at place 2 cannot act: the one before it settles the exchange") {
+		t.Error(err)
 	}
 }

@@ -60,6 +60,17 @@ func (r Rule) wrongMatch() (found []problem) {
 		return append(found, wrong("match.path-prefix", "path and path-prefix exclude each other; write the whole path, or the prefix alone")...)
 	}
 	before := len(found)
+	for _, t := range []struct{ field, template string }{{"match.path", m.Path}, {"match.path-prefix", m.PathPrefix}} {
+		if why := neverSent(t.template); why != "" {
+			found = append(found, wrong(t.field, "%s %q can never match: %s", strings.TrimPrefix(t.field, "match."), t.template, why)...)
+		}
+	}
+	if twice := sameHeader(m.Headers); twice != "" {
+		found = append(found, wrong("match.headers", "%s stands there twice; case does not tell header names apart", twice)...)
+	}
+	if len(found) > before {
+		return found
+	}
 	for _, part := range []struct {
 		field string
 		alone Match
@@ -131,6 +142,9 @@ func (r Rule) wrongFaults() []problem {
 		if err := f.Check(); err != nil {
 			return wrong(given[0], "%s: %s", f.Name(), oneLine(err))
 		}
+		if k := f.Dead(); k > 0 {
+			return wrong(given[0], "in %s, the fault at place %d cannot act: the one before it settles the exchange; %s", f.Name(), k, fault.Instead)
+		}
 		if r.Steps != nil && r.Per == PerCall && f.IsPass() && i < len(r.Steps)-1 {
 			return wrong("steps", "steps after the pass at place %d are never reached: per call, the first request that is left alone ends the call", i+1)
 		}
@@ -138,12 +152,17 @@ func (r Rule) wrongFaults() []problem {
 	return nil
 }
 
+// leastChance is the smallest likelihood with any effect: a run of a million requests meets it once in a thousand runs.
+const leastChance = 1e-9
+
 // neverOn finds schedules and chances that keep the rule from ever acting. last: no other rule follows.
 func (r Rule) neverOn(last bool) (found []problem) {
 	if c := r.Chance; c != nil {
 		switch {
 		case *c == 0:
 			found = wrong("chance", "chance is 0, so the rule never acts; it takes more than 0, up to 1")
+		case *c > 0 && *c < leastChance:
+			found = wrong("chance", "chance is %g, so the rule acts in no run; it takes %g or more, up to 1", *c, leastChance)
 		case !(*c > 0 && *c <= 1): // also not a number
 			found = wrong("chance", "chance is %v, but a likelihood is more than 0, up to 1", *c)
 		}

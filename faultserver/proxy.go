@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -18,10 +19,17 @@ func ParseUpstream(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("faultserver: upstream: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("faultserver: upstream %q is no address of an API; write it like https://staging.example.com", text)
+	case u.Port() != "" && !validPort(u.Port()):
+		return nil, fmt.Errorf("faultserver: upstream %q has port %s; ports go from 1 to 65535", text, u.Port())
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, fmt.Errorf("faultserver: upstream %q takes no query, fragment or password, only an address and a path", text)
 	}
 	return u, nil
+}
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
 }
 
 // relay is the backend that asks the upstream.

@@ -420,7 +420,7 @@ func TestParseUpstream(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"", "staging.example.com", "localhost:8080", "ftp://a", "http://", "http://a?x=1", "http://u:p@a", "://"} {
+	for _, bad := range []string{"", "staging.example.com", "localhost:8080", "ftp://a", "http://", "http://a?x=1", "http://u:p@a", "://", "http://a:65536", "http://a:0"} {
 		if _, err := faultserver.ParseUpstream(bad); err == nil || !strings.HasPrefix(err.Error(), "faultserver: upstream") {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -1,6 +1,7 @@
 package faultserver
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -20,7 +21,10 @@ func (m Match) route(router *mux.Router, before ...mux.MatcherFunc) (route *mux.
 	defer func() {
 		// mux panics on one kind of bad template and returns errors for all others.
 		if reason := recover(); reason != nil {
-			err = fmt.Errorf("mux: %v", reason)
+			err = fmt.Errorf("%v", reason)
+		}
+		if err != nil {
+			err = errors.New(strings.TrimPrefix(err.Error(), "mux: ")) // it says nothing to who writes a plan
 		}
 	}()
 	route = router.NewRoute()

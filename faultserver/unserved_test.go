@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/fault"
 )
 
 // What net/http answers by itself, and what never becomes a request, is in the journal all the same.
@@ -74,7 +77,10 @@ func (w *world) unserved() string {
 		if e.Gone > 0 {
 			text += " left"
 		}
-		if e.Client == "" || e.Conn == 0 || e.Open || e.Fault != "" {
+		if e.Fault != "" {
+			text += " " + e.Fault
+		}
+		if e.Client == "" || e.Conn == 0 || e.Open || (e.Rule != "") != (e.Fault != "") {
 			text += fmt.Sprintf(" %+v", e)
 		}
 		all = append(all, text)
@@ -97,4 +103,25 @@ func TestCloseJournalsNothing(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// A connection that early-reset waits for, and over which nothing comes, is unused like any other; what a fault ended is
+// neither refused by net/http nor unused.
+func TestConnectionsThatFaultsTake(t *testing.T) {
+	for raw, want := range map[string]string{"": "  0 unused", "G": "  0 cut early-reset"} {
+		virtual(t, func(t *testing.T, w *world) {
+			w.use(t, faultserver.Rule{Name: "r", Fault: fault.Of("early-reset", &fault.EarlyReset{})})
+			conn, err := w.network.DialContext(t.Context(), "tcp", "api.test:80")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(conn, raw)
+			time.Sleep(time.Second)
+			conn.Close()
+			synctest.Wait()
+			if got := w.unserved(); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
 }

@@ -110,6 +110,9 @@ func (l *Latency) Validate(n strict.Node) {
 	}
 	if _, ok := n.Field("max"); ok {
 		strict.Above(n, "max", l.Max, 0)
+		if l.Max > 0 && l.Fixed > l.Max {
+			n.At("max").Fail("max is %v, so the fixed delay of %v never takes as long; leave max out, or make fixed shorter", l.Max, l.Fixed)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -89,6 +90,31 @@ func (s Spec) Check() error {
 	return errors.Join(all...)
 }
 
+// Dead returns the place, from 1, of the first fault in the list that never acts, because one before it settles the
+// exchange; 0 if there is none.
+func (s Spec) Dead() int {
+	all := s.each()
+	for i := range len(all) - 1 {
+		if roleOf(all[i]) == Final {
+			return i + 2
+		}
+	}
+	return 0
+}
+
+// roleOf is the role of the fault's kind; faults of no kind are Passing.
+func roleOf(f Fault) Role {
+	for _, kind := range Kinds.All() {
+		if reflect.TypeOf(kind.New()) == reflect.TypeOf(f) {
+			return kind.Role
+		}
+	}
+	return Passing
+}
+
+// Instead tells what to write where one fault in a list keeps the next from acting.
+const Instead = "in a list, all faults act on one request; for one request after the other write steps: [503, 500]"
+
 // Fresh returns the Spec with faults that remember nothing yet.
 func (s Spec) Fresh() Spec { return Spec{s.name, fresh(s.fault)} }
 
@@ -165,7 +191,7 @@ func (k Kind) follow(before []Kind, at strict.Node) {
 	for _, b := range before {
 		switch {
 		case b.Role == Final:
-			at.Fail("%s cannot act here: %s before it settles the exchange", k.Name, b.Name)
+			at.Fail("%s cannot act here: %s before it settles the exchange; %s", k.Name, b.Name, Instead)
 		case k.Role == ByHand && (b.Role == Shaping || b.Role == ByHand):
 			at.Fail("%s sends the answer by itself, so that %s before it could not act; put it first, or leave one out", k.Name, b.Name)
 		}

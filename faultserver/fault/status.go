@@ -142,9 +142,12 @@ func checkHeaders(headers strict.Node) (given map[string]bool) {
 	given = map[string]bool{}
 	for _, pair := range headers.Map() {
 		name := http.CanonicalHeaderKey(pair.Key.String())
+		twice := given[name]
 		given[name] = true
 		switch {
-		case !validName(name):
+		case twice:
+			pair.Key.Fail("%s stands there twice; case does not tell header names apart", name)
+		case !ValidName(name):
 			pair.Key.Fail("%q is no header name; it takes letters, digits and hyphens", pair.Key.String())
 		case !validValue(pair.Value.String()):
 			pair.Value.Fail("the value of %s has a character that no header may hold", name)
@@ -155,8 +158,8 @@ func checkHeaders(headers strict.Node) (given map[string]bool) {
 	return given
 }
 
-// validName checks a header name (a token of RFC 9110 5.6.2).
-func validName(name string) bool {
+// ValidName reports whether a header can have this name (a token of RFC 9110 5.6.2).
+func ValidName(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool {
 		letterOrDigit := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 		return !letterOrDigit && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)

@@ -114,6 +114,10 @@ func TestReadNamesLineAndFault(t *testing.T) {
 		{"negative took", head + "{\"seq\":1,\"took_ns\":-5}\n", `line 2: took_ns is -5`},
 		{"negative gone", head + "{\"seq\":1,\"gone_ns\":-5}\n", `line 2: gone_ns is -5`},
 		{"negative body", head + "{\"seq\":1,\"body_len\":-5}\n", `line 2: body_len is -5`},
+		{"gone before it came", head + "{\"seq\":1,\"at_ns\":9,\"gone_ns\":5}\n", `line 2: gone_ns is 5, before at_ns 9; no client leaves before it came`},
+		{"status of one digit", head + "{\"seq\":1,\"status\":7}\n", `line 2: status is 7; want 100 to 999, or none`},
+		{"upstream's of two", head + "{\"seq\":1,\"upstream\":99}\n", `line 2: upstream is 99; want 100 to 999, or none`},
+		{"an arrival after the end", "{\"journal\":1,\"until_ns\":5}\n{\"seq\":1,\"at_ns\":9}\n", `line 2: arrived at 9, after the header's until_ns of 5`},
 		{"status", head + "{\"seq\":1,\"status\":1000}\n", `line 2: status is 1000`},
 		{"upstream", head + "{\"seq\":1,\"upstream\":-1}\n", `line 2: upstream is -1`},
 		{"too many", `{"journal":1,"entries":0}` + "\n{\"seq\":1}\n", `line 2: the header announces 0 entries, but there are 1`},
@@ -312,5 +316,12 @@ func TestLiveEntriesComeAsTheyEndAndAreReadInOrder(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", h, want)
 			}
 		})
+	}
+}
+
+func TestReadSkipsAByteOrderMark(t *testing.T) {
+	h, err := Read(strings.NewReader("\ufeff" + head + "{\"seq\":1,\"status\":503}\n"))
+	if err != nil || len(h.Entries) != 1 || h.Entries[0].Status != 503 {
+		t.Errorf("%+v, %v", h, err)
 	}
 }

@@ -16,6 +16,9 @@ import (
 // maxLine is the longest line that Read accepts. The longest that a Journal's entry takes is well below.
 const maxLine = 1 << 20
 
+// byteOrderMark begins files that some editors and shells on Windows write.
+const byteOrderMark = "\ufeff"
+
 // ErrTruncated says that the end of a written history is missing. Read returns it with what was there.
 var ErrTruncated = errors.New("the end of the journal is missing")
 
@@ -84,6 +87,9 @@ func (p *parser) next() (text []byte, last bool, err error) {
 }
 
 func (p *parser) header() error {
+	if mark, _ := p.in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = p.in.Discard(len(mark)) // it has just been seen
+	}
 	text, last, err := p.next()
 	if errors.Is(err, io.EOF) {
 		return errors.New(`empty; a journal begins with a header like {"journal":1,"lost":0,"until_ns":1000000000}`)
@@ -165,13 +171,18 @@ func check(e *Entry) error {
 		return fmt.Errorf("gone_ns is %d; times count from the start of the run", e.Gone)
 	case e.BodyLen < 0:
 		return fmt.Errorf("body_len is %d; a body cannot be shorter than nothing", e.BodyLen)
-	case e.Status < 0 || e.Status > 999:
+	case e.Gone > 0 && e.Gone < e.At:
+		return fmt.Errorf("gone_ns is %d, before at_ns %d; no client leaves before it came", e.Gone, e.At)
+	case !isStatus(e.Status):
 		return fmt.Errorf("status is %d; want 100 to 999, or none", e.Status)
-	case e.Upstream < 0 || e.Upstream > 999:
+	case !isStatus(e.Upstream):
 		return fmt.Errorf("upstream is %d; want 100 to 999, or none", e.Upstream)
 	}
 	return nil
 }
+
+// isStatus reports whether a status has three digits, or is 0: none.
+func isStatus(s int) bool { return s == 0 || s >= 100 && s <= 999 }
 
 // complete compares what was read with what the header announces.
 func (p *parser) complete() error {
@@ -181,6 +192,9 @@ func (p *parser) complete() error {
 		return fmt.Errorf("the end counts %d entries, but there are %d", p.end.Entries, got)
 	case p.live:
 		return p.sort()
+	case got > 0 && p.history.Entries[got-1].At > p.history.Until:
+		return fmt.Errorf("arrived at %d, after the header's until_ns of %d; a run is watched until its last arrival at least",
+			p.history.Entries[got-1].At, p.history.Until)
 	case p.want == nil || got == *p.want:
 		return nil
 	case got < *p.want:

@@ -26,7 +26,7 @@ func (b Burst) Active(elapsed time.Duration, _ int) bool { return elapsed%b.Ever
 
 // Check wants bursts with a pause between them.
 func (b Burst) Check() error {
-	if err := errors.Join(positive("burst.on", b.On), positive("burst.every", b.Every)); err != nil {
+	if err := errors.Join(repeated("burst.on", b.On), repeated("burst.every", b.Every)); err != nil {
 		return err
 	}
 	if b.On >= b.Every {

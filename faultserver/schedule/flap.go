@@ -26,5 +26,5 @@ func (f Flap) Active(elapsed time.Duration, _ int) bool { return elapsed%(f.Up+f
 
 // Check wants both states to last.
 func (f Flap) Check() error {
-	return errors.Join(positive("flap.up", f.Up), positive("flap.down", f.Down))
+	return errors.Join(repeated("flap.up", f.Up), repeated("flap.down", f.Down))
 }

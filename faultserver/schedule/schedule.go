@@ -3,6 +3,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,6 +38,21 @@ func register(k Kind) { Kinds.Add(k.Name, k) }
 func positive(setting string, d time.Duration) error {
 	if d <= 0 {
 		return fmt.Errorf("%s is %v, but has to be longer than 0s", setting, d)
+	}
+	return nil
+}
+
+// repeated wants a time that comes again and again.
+func repeated(setting string, d time.Duration) error {
+	return errors.Join(positive(setting, d), bounded(setting, d))
+}
+
+// longest is more than any run takes, and short enough that times can be added.
+const longest = 365 * 24 * time.Hour
+
+func bounded(setting string, d time.Duration) error {
+	if d > longest {
+		return fmt.Errorf("%s is %v, but no run lasts longer than a year; it takes up to %v", setting, d, longest)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (w Window) Active(elapsed time.Duration, _ int) bool {
 
 // Check wants a window of some length.
 func (w Window) Check() error {
-	var from error
+	from := bounded("window.from", w.From)
 	if w.From < 0 {
 		from = fmt.Errorf("window.from is %v, but there is nothing before the first request; it takes 0s or more", w.From)
 	}

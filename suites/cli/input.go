@@ -51,7 +51,7 @@ func (w *world) open(file string) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// until gives up waiting for what may read a pipe when ctx ends.
+// until gives up waiting for what may open or read a pipe when ctx ends.
 func until[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
 		value T

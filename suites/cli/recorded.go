@@ -35,7 +35,7 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	if err := errors.Join(contractErr, scenarioErr, journalErr); err != nil {
 		return err
 	}
-	if err := f.reports.open(); err != nil {
+	if err := f.reports.open(w.ctx); err != nil {
 		return err
 	}
 	defer f.reports.close()

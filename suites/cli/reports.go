@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -85,7 +86,7 @@ func (d *destinations) junit() string {
 }
 
 // open makes sure before the run that every file can be written. What a file held stays until write.
-func (d *destinations) open() error {
+func (d *destinations) open(ctx context.Context) error {
 	var errs []error
 	for _, x := range d.all {
 		if x.file == "" {
@@ -93,7 +94,9 @@ func (d *destinations) open() error {
 		}
 		_, err := os.Stat(x.file)
 		x.made = errors.Is(err, os.ErrNotExist)
-		x.out, err = os.OpenFile(x.file, os.O_WRONLY|os.O_CREATE, 0o644)
+		x.out, err = until(ctx, func() (*os.File, error) { // a pipe without a reader waits for one
+			return os.OpenFile(x.file, os.O_WRONLY|os.O_CREATE, 0o644)
+		})
 		var path *os.PathError
 		if errors.As(err, &path) {
 			err = fmt.Errorf("--report %s=%s: %w", x.format, x.file, path.Err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert/report"
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
@@ -70,6 +71,9 @@ func (w *world) serve(f serveFlags) error {
 	}
 	if err := errors.Join(f.checkAddress("--listen", f.listen), f.checkAddress("--control", f.control.address)); err != nil {
 		return err
+	}
+	if f.clientHeader != "" && !fault.ValidName(f.clientHeader) {
+		return fmt.Errorf("serve: --client-header %q is no header name; it takes letters, digits and hyphens, as in X-Client", f.clientHeader)
 	}
 	outlivePipes()
 	j := journal.New(journal.DefaultLimit)

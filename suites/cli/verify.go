@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -91,26 +90,10 @@ func commandGiven(cmd *cobra.Command, args []string) error {
 	case cmd.ArgsLenAtDash() != 0:
 		return fmt.Errorf("verify: put -- before the client's command: retrygate verify [flags] -- %s", report.Quote(args))
 	}
-	if _, err := exec.LookPath(args[0]); err != nil {
-		return fmt.Errorf("verify: the client's command %s: %w", args[0], lookupError(err))
+	if err := driver.Check(driver.Command(args...)); err != nil {
+		return fmt.Errorf("verify: %w", err)
 	}
 	return nil
-}
-
-// lookupError takes off what names the command again.
-func lookupError(err error) error {
-	var lookup *exec.Error
-	var path *os.PathError
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return errors.New("not found; is it installed, and is its name right?")
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &lookup):
-		return lookup.Err
-	default:
-		return err
-	}
 }
 
 func (w *world) verify(f verifyFlags, argv []string) error {
@@ -130,7 +113,7 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	if err := errors.Join(contractErr, scenarioErr, dirErr, upstreamErr); err != nil {
 		return err
 	}
-	if err := f.reports.open(); err != nil {
+	if err := f.reports.open(w.ctx); err != nil {
 		return err
 	}
 	defer f.reports.close()

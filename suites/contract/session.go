@@ -143,11 +143,11 @@ func (s *session) run(r *run) *outcome {
 
 // markUnfinished gives the calls of clients that were stopped a run that has not ended: they could have gone on.
 func (o *outcome) markUnfinished() {
-	cut := o.Run
-	cut.Ended = false
 	for i, c := range o.calls {
 		for _, end := range o.Ends {
 			if end.Client == c.Client && end.Stopped != "" {
+				cut := o.Run
+				cut.Ended, cut.Until = false, end.StoppedAt // silence after that is the harness's own
 				o.calls[i].Run = &cut
 			}
 		}

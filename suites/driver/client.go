@@ -22,6 +22,7 @@ type Target struct {
 	Number   int // of the client among those that run side by side, from 1
 
 	http *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
+	left func(n int)  // told when a command has ended, but n processes that it started run; nil: nobody watches them
 }
 
 // Client is the name under which the target's requests are journalled.
@@ -34,6 +35,14 @@ type runner interface {
 
 // checker is a client that can tell before the first run that it cannot be started.
 type checker interface{ check() error }
+
+// Check says before the first run why client cannot be started: a *StartError. It is nil when nothing is known against it.
+func Check(client Client) error {
+	if c, ok := client.(checker); ok {
+		return c.check()
+	}
+	return nil
+}
 
 // runClient runs any client once.
 func runClient(ctx context.Context, c Client, t Target) (Exit, Output) {

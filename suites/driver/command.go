@@ -20,7 +20,9 @@ const placeholder = "{{url}}"
 
 // Command is a client that is a program in any language: one process for each client and scenario. {{url}} in any argument
 // becomes the server's address (scheme://host:port); the environment has it as RETRYGATE_URL, next to RETRYGATE_SCENARIO
-// and RETRYGATE_CLIENT. Standard input is empty. What the process starts is ended with it.
+// and RETRYGATE_CLIENT. Standard input is empty. The client has ended when all that it started has: under Run of this
+// package, processes that go on in the background are watched as long as they send requests, and then ended. Where nobody
+// watches them, they are ended with the command itself.
 func Command(argv ...string) Client { return &command{argv: argv} }
 
 type command struct{ argv []string }
@@ -62,7 +64,10 @@ func (e *StartError) Error() string {
 func (e *StartError) Unwrap() error { return e.Err }
 
 func (c *command) check() error {
-	if len(c.argv) == 0 || c.argv[0] == "" {
+	if len(c.argv) > 0 && c.argv[0] == "" {
+		return &StartError{Command: "''", Err: errors.New("the command's name is empty"), Hint: "; is a variable in it not set?"}
+	}
+	if len(c.argv) == 0 {
 		return &StartError{Err: exec.ErrNotFound, Hint: "; write it after --, such as -- curl '" + placeholder + "/'"}
 	}
 	_, err := exec.LookPath(c.argv[0])
@@ -83,7 +88,7 @@ func hint(name string, err error) string {
 		return "; is it executable?"
 	case errors.Is(err, exec.ErrDot):
 		return "; write ./" + name + " if it is meant"
-	case strings.ContainsAny(name, " \t") && strings.Contains(name, placeholder):
+	case severalWords(name):
 		return "; the command and its arguments are one word here: take away the quotes around all of it, or run it with sh -c"
 	case strings.ContainsRune(name, filepath.Separator):
 		return ""
@@ -91,7 +96,17 @@ func hint(name string, err error) string {
 	if near := registry.Nearest(name, programs()); len(near) > 0 {
 		return "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return ""
+	return "; is it installed, and is its name right?"
+}
+
+// severalWords reports whether name looks like a whole command line.
+func severalWords(name string) bool {
+	words := strings.Fields(name)
+	if len(words) < 2 {
+		return false
+	}
+	_, err := exec.LookPath(words[0])
+	return err == nil || strings.Contains(name, placeholder)
 }
 
 // programs lists what the search path holds.
@@ -128,7 +143,10 @@ func (c *command) run(ctx context.Context, t Target) (Exit, Output) {
 	}
 	select {
 	case <-p.exited:
-		p.end(grace) // what it left running in the background
+		if t.left != nil {
+			p.linger(ctx, t.left)
+		}
+		p.end(patience(ctx)) // what it left running in the background
 	case <-ctx.Done():
 		p.end(patience(ctx))
 	}

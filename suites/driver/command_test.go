@@ -34,8 +34,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// carriers returns the processes with a marker that begins so.
-func carriers(t *testing.T, prefix string) []string {
+// carriers returns the processes with a marker or a brand that begins so.
+func carriers(t *testing.T, prefix, brands string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil || len(files) == 0 {
@@ -44,19 +44,31 @@ func carriers(t *testing.T, prefix string) []string {
 	var found []string
 	for _, file := range files {
 		env, _ := os.ReadFile(file)
-		for _, entry := range strings.Split(string(env), "\x00") {
-			if strings.HasPrefix(entry, prefix) {
+		for _, entry := range append(strings.Split(string(env), "\x00"), "") {
+			if strings.HasPrefix(entry, prefix) || entry == "" && branded(filepath.Dir(file), brands) {
 				command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
 				found = append(found, file+" "+strings.ReplaceAll(string(command), "\x00", " "))
+				break
 			}
 		}
 	}
 	return found
 }
 
+// brands is what the brands of this harness begin with.
+var brands = fmt.Sprint(newBrand(0))[:14]
+
+// branded reports whether a living process carries a brand that begins so.
+func branded(dir, brands string) bool {
+	limits, _ := os.ReadFile(filepath.Join(dir, "limits"))
+	status, _ := os.ReadFile(filepath.Join(dir, "status"))
+	_, limit, ok := strings.Cut(string(limits), "Max realtime timeout")
+	return ok && strings.HasPrefix(strings.TrimSpace(limit), brands) && !strings.Contains(string(status), "State:\tZ")
+}
+
 func nothingLeft(t *testing.T) {
 	t.Helper()
-	if left := carriers(t, markerName+harness+"."); len(left) > 0 {
+	if left := carriers(t, markerName+harness+".", brands); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -132,6 +144,9 @@ func TestEverythingIsEnded(t *testing.T) {
 		{"with children", `sleep 600 & sleep 600 & echo > $READY; wait`, "was ended by signal: terminated"},
 		{"in the background", `sleep 600 & echo > $READY`, "ended with exit code 0"},
 		{"out of the group", `setsid sleep 600 & setsid sh -c 'sleep 600; true' & echo > $READY`, "ended with exit code 0"},
+		{"out of the group and of the environment", `env -i setsid sh -c 'sleep 600; true' & echo > $READY`, "ended with exit code 0"},
+		{"a daemon without environment", `env -i setsid sh -c 'trap "" TERM HUP; sleep 600 & sleep 0.01' & echo > $READY`, "ended with exit code 0"},
+		{"ever another", `env -i setsid sh -c 'f() { sleep 0.003; [ $1 -gt 900 ] || f $(($1 + 1)) & }; f 1' & echo > $READY`, "ended with exit code 0"},
 		{"deaf to SIGTERM", `trap '' TERM; sleep 600 & echo > $READY; wait; sleep 600`, "was ended by signal: killed"},
 		{"deaf in the background", `(trap '' TERM; echo > $READY; sleep 600) & wait`, "was ended by signal: terminated"},
 		{"tidy", `trap 'exit 5' TERM; sleep 600 & echo > $READY; wait`, "ended with exit code 5"},
@@ -183,7 +198,9 @@ func TestCannotStart(t *testing.T) {
 	}{
 		{"nothing", nil, "there is no command to run; write it after --, such as -- curl '{{url}}/'"},
 		{"misspelt", []string{"mycleint"}, "no such command: mycleint; did you mean myclient?"},
-		{"unlike anything", []string{"qqqqwwwweeee"}, "no such command: qqqqwwwweeee"},
+		{"unlike anything", []string{"qqqqwwwweeee"}, "no such command: qqqqwwwweeee; is it installed"},
+		{"empty", []string{"", "x"}, "cannot start '': the command's name is empty"},
+		{"a command line", []string{"sh ./client.sh"}, "no such command: sh ./client.sh; the command and its arguments are one word here"},
 		{"a path", []string{"./no/such"}, "no such command: ./no/such"},
 		{"one word", []string{"curl -s {{url}}"}, "no such command: curl -s {{url}}; the command and its arguments are one word here"},
 		{"not executable", []string{file("plain", 0o644, "")}, "cannot start " + dir + "/plain: permission denied; is it executable?"},

@@ -19,7 +19,7 @@ const asHarness = "DRIVER_TEST_HARNESS"
 
 func TestMain(m *testing.M) {
 	if script := os.Getenv(asHarness); script != "" {
-		fmt.Println(markerName + harness + ".")
+		fmt.Println(markerName+harness+".", brands)
 		runClient(context.Background(), Command("sh", "-c", script), target)
 		return
 	}
@@ -33,7 +33,7 @@ func TestKilledHarnessLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), asHarness+"=trap '' TERM; sleep 600 & (trap '' TERM HUP; sleep 600; true) & setsid sleep 600 & wait")
+	cmd.Env = append(os.Environ(), asHarness+"=trap '' TERM; sleep 600 & (trap '' TERM HUP; sleep 600; true) & setsid sleep 600 & env -i setsid sleep 600 & wait")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -41,20 +41,20 @@ func TestKilledHarnessLeavesNothingBehind(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	prefix, err := bufio.NewReader(out).ReadString('\n')
+	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	prefix = strings.TrimSpace(prefix)
+	prefix, brands, _ := strings.Cut(strings.TrimSpace(line), " ")
 	t.Cleanup(func() { // a failing test must not leave behind what it looks for
-		for _, c := range carriers(t, prefix) {
+		for _, c := range carriers(t, prefix, brands) {
 			var pid int
 			if _, err := fmt.Sscanf(c, "/proc/%d/", &pid); err == nil {
 				signalProcess(pid, syscall.SIGKILL)
 			}
 		}
 	})
-	eventually(t, "the client and its children run", func() bool { return len(carriers(t, prefix)) >= 5 })
+	eventually(t, "the client and its children run", func() bool { return len(carriers(t, prefix, brands)) >= 6 })
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,5 +62,5 @@ func TestKilledHarnessLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // says that it was killed
-	eventually(t, "nothing of the client is left", func() bool { return len(carriers(t, prefix)) == 0 })
+	eventually(t, "nothing of the client is left", func() bool { return len(carriers(t, prefix, brands)) == 0 })
 }

@@ -31,11 +31,15 @@ type End struct {
 	// StoppedAt is when it was asked to stop, on the clock of the history. What it had open then stays open in the history:
 	// it was the harness that broke it off.
 	StoppedAt time.Duration
-	Silent    bool   // it never sent a request
-	Message   string // a whole sentence about what is out of the ordinary; "" if it sent requests and ended by itself
-	Requests  int
-	Took      time.Duration
-	Output    Output
+	// Left is how many processes that a command had started still ran when it had ended and were stopped: Stopped says why.
+	Left     int
+	Silent   bool   // it never sent a request
+	Message  string // a whole sentence about what is out of the ordinary; "" if it sent requests and ended by itself
+	Requests int
+	Took     time.Duration
+	Output   Output
+
+	idle bool // what was left sent nothing any more
 }
 
 // String says how the client ended, to follow its name.

@@ -19,8 +19,8 @@ type Preflight struct {
 	OneCall  bool      // no method and path came twice: under faults, what comes again is a retry
 	Exit     Exit
 	Output   Output
-	Took     time.Duration
-	Notes    []string // whole sentences about what may surprise
+	Took     time.Duration // without what an idle process that it left running was waited for
+	Notes    []string      // whole sentences about what may surprise
 }
 
 // Request is a method and path that a client asked for.
@@ -62,11 +62,18 @@ func (e *EndlessError) Error() string {
 
 // printed ends an error message with what the client had to say.
 func printed(o Output) string {
-	if last := o.Last(5); last != "" {
-		return "its output: " + last
+	last := o.Last(5)
+	if last == "" {
+		return "it printed nothing"
 	}
-	return "it printed nothing"
+	if cut := len(last) - quoted; cut > 0 {
+		last = fmt.Sprintf("[%d bytes before this are left out] %s", cut, strings.ToValidUTF8(last[cut:], ""))
+	}
+	return "its output: " + last
 }
+
+// quoted is how many bytes of a client's output a message holds: the last ones.
+const quoted = 1000
 
 // Look runs client once against a healthy server, to learn what it does before faults are thrown at it. Errors are a
 // *StartError, a *SilentError, an *EndlessError, or why the server could not run.
@@ -80,12 +87,18 @@ func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	switch {
 	case end.Exit.Alive:
 		return nil, &EndlessError{client.Name(), end.URL, end.Exit.String(), end.Requests, end.Output, silentHint(client)}
-	case end.Stopped != "":
+	case end.Stopped != "" && !end.idle:
 		return nil, &EndlessError{client.Name(), end.URL, end.Stopped, end.Requests, end.Output, silentHint(client)}
 	case end.Silent:
 		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, silentHint(client)}
 	}
 	p := &Preflight{Requests: requests(out.History.Entries), OneCall: true, Exit: end.Exit, Output: end.Output, Took: end.Took}
+	if end.idle {
+		p.Took = 0
+		for _, e := range out.History.Entries {
+			p.Took = max(p.Took, e.End())
+		}
+	}
 	for _, r := range p.Requests {
 		p.OneCall = p.OneCall && r.Count == 1
 	}
@@ -128,6 +141,9 @@ func requests(entries []journal.Entry) []Request {
 // surprises tells what should not be while everything is healthy.
 func surprises(name string, end End, entries []journal.Entry) []string {
 	var notes []string
+	if end.idle {
+		notes = append(notes, name+" "+end.Stopped)
+	}
 	if end.Exit.err() != nil {
 		notes = append(notes, fmt.Sprintf("%s %s although nothing was disturbed; %s", name, end.Exit, printed(end.Output)))
 	}

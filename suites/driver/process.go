@@ -22,7 +22,8 @@ const (
 )
 
 // markers tell which processes belong to this harness, and to which of its clients: RETRYGATE_RUN=harness.number. They
-// are inherited through setsid and double forks, where process groups and parents are not.
+// are inherited through setsid and double forks, where process groups and parents are not. What clears its environment
+// (env -i, sudo) still carries a brand, where there are brands.
 var (
 	harness = rand.Text()
 	runs    atomic.Uint64
@@ -34,6 +35,7 @@ const markerName = "RETRYGATE_RUN="
 type process struct {
 	cmd     *exec.Cmd
 	marker  string
+	brand   brand
 	exited  chan struct{}
 	unwatch func() // the watchdog is needed until all is gone, not only the process itself
 
@@ -47,9 +49,11 @@ type process struct {
 // start starts argv in a process group of its own. The calling goroutine must be locked to its thread until the process
 // has ended.
 func start(argv []string, t Target) (*process, error) {
+	number := runs.Add(1)
 	p := &process{
 		cmd:     exec.Command(argv[0], argv[1:]...),
-		marker:  fmt.Sprintf("%s%s.%d", markerName, harness, runs.Add(1)),
+		marker:  fmt.Sprintf("%s%s.%d", markerName, harness, number),
+		brand:   newBrand(number),
 		exited:  make(chan struct{}),
 		unwatch: watchdog.acquire(),
 	}
@@ -67,6 +71,7 @@ func start(argv []string, t Target) (*process, error) {
 		p.hangUp()
 		return nil, err
 	}
+	p.brand.put(p.cmd.Process.Pid)
 	go func() {
 		_ = p.cmd.Wait() // how it ended stands in ProcessState
 		close(p.exited)
@@ -119,14 +124,56 @@ func (p *process) end(grace time.Duration) {
 	p.alive = !p.gone(lastWait, func() { p.signal(syscall.SIGKILL) })
 }
 
+// linger waits for what the command, which has ended, left running: until that is gone or ctx ends. It tells how many
+// processes there are whenever that changes.
+func (p *process) linger(ctx context.Context, tell func(n int)) {
+	for last := 0; ; {
+		l := p.left()
+		if n := l.count(); n != last {
+			tell(n)
+			last = n
+		}
+		if l.none() || ctx.Err() != nil {
+			return
+		}
+		p.await(ctx, l)
+	}
+}
+
+// await returns when nothing of l runs any more or ctx has ended, and after a second, since others may have been started.
+func (p *process) await(ctx context.Context, l left) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
+		if len(l.pids) > 0 && !anyRuns(l.pids) || len(l.pids) == 0 && p.left().none() {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
 // left is what remains of a command.
 type left struct {
 	group  bool  // something in its process group
-	strays []int // what got out of the group, by process id
+	pids   []int // all that was found; empty where the members of a group cannot be listed
+	strays []int // what got out of the group
+}
+
+func (l left) none() bool { return !l.group && len(l.strays) == 0 }
+
+func (l left) count() int {
+	if l.group {
+		return max(1, len(l.pids))
+	}
+	return len(l.pids)
 }
 
 func (p *process) left() left {
-	l := survivors(p.cmd.Process.Pid, p.marker)
+	l := survivors(p.cmd.Process.Pid, p.marker, p.brand)
 	select {
 	case <-p.exited:
 	default:
@@ -153,7 +200,7 @@ func (p *process) gone(within time.Duration, again func()) bool {
 		if again != nil {
 			again()
 		}
-		if l := p.left(); !l.group && len(l.strays) == 0 {
+		if p.left().none() {
 			return true
 		}
 		if !time.Now().Before(deadline) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -13,26 +14,60 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// survivors finds the living processes that stand in the group or carry the marker.
-func survivors(group int, marker string) left {
-	var l left
+// scans is how often it is looked again for survivors where one look may have missed some.
+const scans = 8
+
+// survivors finds the living processes that stand in the group or carry the marker or the brand. A look takes its time: what
+// ends during it may have started something that was not in the list yet, so that finding nothing then proves nothing.
+func survivors(group int, marker string, b brand) left {
+	for range scans - 1 {
+		if l, sure := scan(group, marker, b); sure || !l.none() {
+			return l
+		}
+	}
+	l, _ := scan(group, marker, b)
+	return l
+}
+
+// scan looks once. It is sure unless a process ended meanwhile that could have been one of those.
+func scan(group int, marker string, b brand) (l left, sure bool) {
+	sure = true
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		stat, err := os.ReadFile(dir + "/stat")
 		if err != nil {
-			continue // it is gone already
+			sure = false // it is gone already
+			continue
 		}
+		pid, _ := strconv.Atoi(filepath.Base(dir))
 		switch state, pgrp := parseStat(stat); {
-		case state == 'Z' || state == 'X': // dead, only nobody has asked for its exit code
+		case dead(state):
+			sure = sure && pgrp != group && !b.on(dir)
 		case pgrp == group:
 			l.group = true
-		case marked(dir, marker):
-			pid, _ := strconv.Atoi(filepath.Base(dir))
+			l.pids = append(l.pids, pid)
+		case marked(dir, marker), b.on(dir):
 			l.strays = append(l.strays, pid)
+			l.pids = append(l.pids, pid)
 		}
 	}
-	return l
+	return l, sure
 }
+
+// anyRuns reports whether one of the processes is alive. It is cheaper than to look for survivors.
+func anyRuns(pids []int) bool {
+	return slices.ContainsFunc(pids, func(pid int) bool {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			return false
+		}
+		state, _ := parseStat(stat)
+		return !dead(state)
+	})
+}
+
+// dead tells a process that has ended, only nobody has asked for its exit code.
+func dead(state byte) bool { return state == 'Z' || state == 'X' }
 
 // parseStat reads the state and the process group from /proc/PID/stat: "12 (name) S ppid pgrp ...", where the name may
 // hold anything.

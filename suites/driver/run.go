@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
@@ -24,10 +25,8 @@ const settleTime = time.Second
 // came of them until then.
 func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*Outcome, error) {
 	o = o.defaults(s)
-	if c, ok := client.(checker); ok {
-		if err := c.check(); err != nil {
-			return nil, err
-		}
+	if err := Check(client); err != nil {
+		return nil, err
 	}
 	release, err := o.Slots.acquire(ctx, o.Clients)
 	if err != nil {
@@ -71,7 +70,9 @@ type run struct {
 	watch   watch
 	began   time.Time
 	ends    []End
-	ended   chan int // clients that have ended, by index
+	ended   chan int      // clients that have ended, by index
+	left    chan leftover // of commands that have ended
+	over    chan struct{} // closed when all clients have ended
 }
 
 // open starts the server, with an address for each client.
@@ -122,6 +123,7 @@ func (r *run) start(ctx context.Context) {
 	r.began = time.Now()
 	r.ends = make([]End, len(r.targets))
 	r.ended = make(chan int, len(r.targets))
+	r.left, r.over = make(chan leftover), make(chan struct{})
 	r.watch = watch{
 		options: &r.options, journal: r.server.Journal(), clients: map[string]*watched{}, tell: r.tell,
 		disconnect: func(client string) { r.note(r.server.Disconnect(client)) },
@@ -151,22 +153,40 @@ func (r *run) start(ctx context.Context) {
 func (r *run) run(ctx context.Context, t Target) End {
 	began := time.Now()
 	ctx, free := context.WithTimeoutCause(ctx, r.options.Limit, &stopped{
-		why: fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds()),
-		at:  r.server.Journal().Elapsed() + r.options.Limit,
+		why:  fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds()),
+		left: fmt.Sprintf("after %g s", r.options.Limit.Seconds()),
+		at:   r.server.Journal().Elapsed() + r.options.Limit,
 	})
 	defer free()
 	r.tell(Event{Client: t.Client(), Kind: Started})
+	var left atomic.Int64
+	t.left = func(n int) {
+		left.Store(int64(n))
+		select {
+		case r.left <- leftover{t.Client(), n}:
+		case <-r.over: // a client that could not be ended
+		}
+	}
 	exit, output := runClient(ctx, r.client, t)
 	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(began), Output: output}
 	var why *stopped
 	if errors.As(context.Cause(ctx), &why) {
-		end.Stopped, end.StoppedAt = why.why, why.at
+		end.Left = int(left.Load())
+		end.Stopped, end.StoppedAt = why.tell(exit, end.Left), why.at
+		end.idle = why.why == "" && end.Left > 0
 	}
 	return end
 }
 
+// leftover is how many processes a client's command, which has ended, left running.
+type leftover struct {
+	client string
+	n      int
+}
+
 // follow watches the clients until all have ended.
 func (r *run) follow() {
+	defer close(r.over)
 	for running := len(r.targets); running > 0; {
 		changed := r.server.Journal().Changed()
 		timer := time.NewTimer(r.watch.look(time.Now()))
@@ -174,6 +194,8 @@ func (r *run) follow() {
 		case i := <-r.ended:
 			running--
 			r.end(i)
+		case l := <-r.left:
+			r.watch.clients[l.client].leave(l.n, r.server.Journal().Elapsed())
 		case <-timer.C:
 		case <-changed:
 			if !r.options.Memory { // there, time may stand still while requests rush in

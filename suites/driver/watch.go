@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 const (
-	enoughFor = 2 * time.Second        // how long a client may go on after it has sent enough
+	enoughFor = 2 * time.Second // how long a client may go on after it has sent enough
+	// What a command leaves running when it ends is stopped after it has sent nothing for quietFor, four times the longest
+	// wait seen and half as much again as it was told to wait; or for quietFirst if there was no request at all yet.
+	quietFor   = 3 * time.Second
+	quietFirst = 10 * time.Second
+
 	lookEvery = 5 * time.Millisecond   // at most, while requests rush in
 	tellEvery = 100 * time.Millisecond // of progress, for each client
 )
@@ -27,6 +33,9 @@ type watched struct {
 	routes   map[string]int // requests by method and path
 	busiest  string         // the route that was the first to have enough
 	enough   time.Time      // since when; zero: not yet
+
+	left   int           // processes that go on although the command itself has ended
+	leftAt time.Duration // when it ended, on the journal's clock
 
 	told     int // requests in the latest progress
 	toldTime time.Time
@@ -80,6 +89,44 @@ func (w *watched) judge(o *Options, now time.Time) (why *stopped, next time.Dura
 	}
 }
 
+// leave notes that the command has ended at a time and n processes of it run.
+func (w *watched) leave(n int, at time.Duration) {
+	if w.left == 0 {
+		w.leftAt = at
+	}
+	w.left = n
+}
+
+// idle says why what the command left running must be stopped now: nothing came from it for so long that it may be a
+// daemon that waits for nothing. That proves no end: something can come still. Else next is how long it may go on.
+func (w *watched) idle(j *journal.Journal) (why *stopped, next time.Duration) {
+	since, needed := w.leftAt, quietFirst
+	var last time.Duration
+	seen := false
+	for _, e := range j.Entries() {
+		switch {
+		case e.Client != w.name:
+			continue
+		case e.Open && e.Gone == 0:
+			return nil, time.Hour // it waits for an answer; its end will be noticed
+		case !seen:
+			needed = quietFor
+		default:
+			needed = max(needed, 4*(e.At-last))
+		}
+		seen, last = true, e.End()
+		since = max(since, last)
+		if asked, ok := assert.Asked(e, j.Began()); ok {
+			needed = max(needed, asked+asked/2)
+		}
+	}
+	quiet := j.Elapsed() - since
+	if quiet < needed {
+		return nil, needed - quiet
+	}
+	return &stopped{left: fmt.Sprintf("after %.0f s without a request", quiet.Seconds())}, 0
+}
+
 // watch follows the journal for all clients of a scenario.
 type watch struct {
 	options *Options
@@ -107,6 +154,11 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 		}
 		if c.stopped == nil {
 			why, wait := c.judge(w.options, now)
+			if why == nil && c.left > 0 {
+				var quiet time.Duration
+				why, quiet = c.idle(w.journal)
+				wait = min(wait, quiet)
+			}
 			if why != nil {
 				why.at = w.journal.Elapsed()
 				c.stopped = why

@@ -97,3 +97,45 @@ func TestStartsTakeTurns(t *testing.T) {
 		}
 	})
 }
+
+// TestQuietOfWhatIsLeft has a command end at 0 s of virtual time, and leave something that may be idle.
+func TestQuietOfWhatIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		waits      []time.Duration // before each request
+		retryAfter string
+		open       bool // the last one has no answer yet
+		needed     time.Duration
+	}{
+		{"no request yet", nil, "", false, quietFirst},
+		{"one request", []time.Duration{0}, "", false, quietFor},
+		{"short waits", []time.Duration{0, 100 * time.Millisecond}, "", false, quietFor},
+		{"long waits", []time.Duration{0, 2 * time.Second, time.Second}, "", false, 8 * time.Second},
+		{"told when to come back", []time.Duration{0}, "10", false, 15 * time.Second},
+		{"waiting for an answer", []time.Duration{0}, "", true, time.Hour},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := journal.New(0)
+				w := &watched{name: "client-1"}
+				w.leave(1, j.Elapsed())
+				for i, wait := range c.waits {
+					time.Sleep(wait)
+					x := j.Arrive(journal.Arrival{Client: w.name})
+					if c.open && i == len(c.waits)-1 {
+						break
+					}
+					x.Answered(503, c.retryAfter)
+					x.Close()
+				}
+				if why, next := w.idle(j); why != nil || next != c.needed {
+					t.Errorf("got %v, %v, want %v", why, next, c.needed)
+				}
+				time.Sleep(c.needed)
+				if why, _ := w.idle(j); (why == nil) != c.open {
+					t.Errorf("after %v: got %v", c.needed, why)
+				}
+			})
+		})
+	}
+}

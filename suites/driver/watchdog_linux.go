@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"io"
 	"os/exec"
 	"sync"
@@ -9,20 +10,21 @@ import (
 
 // watchdog ends what commands have started when the harness dies without a chance to do so (kill -9): a shell outside
 // the harness's session, which waits on a pipe that only the harness holds. The kernel's death signal reaches children
-// only, not their children.
+// only, not their children. It finds what carries the harness's marker or brand, and so not what was started by somebody
+// else on a client's behalf, nor what it has no right to kill.
 var watchdog dog
 
 // script ends quietly after a line on its input, and when that ends without one kills whatever carries the harness's
-// marker until nothing does.
+// marker or brand until nothing does.
 const script = `read -r line && exit 0
 round=0
 while [ $round -lt 100 ]; do
 	round=$((round + 1))
-	left=$(grep -lFs -e "$1" /proc/[0-9]*/environ)
+	left=$(grep -lFs -e "$1" /proc/[0-9]*/environ; grep -ls -e "$2" /proc/[0-9]*/limits)
 	[ -n "$left" ] || exit 0
 	for file in $left; do
 		pid=${file#/proc/}
-		kill -9 "${pid%/environ}"
+		kill -9 "${pid%/*}"
 	done
 done`
 
@@ -45,7 +47,8 @@ func (d *dog) acquire() (release func()) {
 }
 
 func (d *dog) start() {
-	d.cmd = exec.Command("/bin/sh", "-c", script, "retrygate-watchdog", markerName+harness+".")
+	d.cmd = exec.Command("/bin/sh", "-c", script, "retrygate-watchdog", markerName+harness+".",
+		fmt.Sprintf("^%s  *%d[0-9]\\{5\\} ", brandLine, realm))
 	d.cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	d.cmd.Dir = "/"
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
