@@ -2,9 +2,10 @@ package driver
 
 import (
 	"bytes"
-	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -26,22 +27,54 @@ const brandLine = "Max realtime timeout"
 
 func newBrand(number uint64) brand { return brand(realm*100_000 + number%100_000) }
 
-// put brands a process that has just been started, and what it has started since. It fails silently where the limit is
-// somebody else's already; then environment and process group have to do.
+// launch starts the command. It is held (traced) from its exec until it carries the brand: what it starts in its first
+// instants and leaves behind would never be found. Where tracing is forbidden, it is branded as soon as it runs.
+func (p *process) launch() error {
+	if privileged(p.cmd.Path) { // which tracing would take from it
+		return p.launchFree()
+	}
+	free := *p.cmd // a command can be started once only
+	free.SysProcAttr = attributes()
+	p.cmd.SysProcAttr.Ptrace = true
+	if p.cmd.Start() != nil {
+		p.cmd = exec.Command(free.Args[0], free.Args[1:]...)
+		p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = free.Env, free.Stdout, free.Stderr, free.SysProcAttr
+		return p.launchFree()
+	}
+	pid := p.cmd.Process.Pid
+	// Looking is enough: how it ended, if it did, is for Wait to take.
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT|unix.WALL, nil) == unix.EINTR {
+	}
+	p.brand.put(pid)
+	_ = unix.PtraceDetach(pid) // it may be gone already
+	return nil
+}
+
+func (p *process) launchFree() error {
+	err := p.cmd.Start()
+	if err == nil {
+		p.brand.put(p.cmd.Process.Pid)
+	}
+	return err
+}
+
+// privileged reports whether a program runs with rights of its own.
+func privileged(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+		return true
+	}
+	n, err := unix.Getxattr(path, "security.capability", nil)
+	return err == nil && n > 0
+}
+
+// put brands a process. It fails silently where the limit is somebody else's already; then environment and process group
+// have to do.
 func (b brand) put(pid int) {
 	var limit unix.Rlimit
-	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit) != nil {
-		return
-	}
-	limit.Cur = uint64(b)
-	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, &limit, nil) != nil {
-		return
-	}
-	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // it has one thread, or is gone
-	for _, child := range bytes.Fields(children) {
-		if pid, err := strconv.Atoi(string(child)); err == nil {
-			b.put(pid)
-		}
+	if unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit) == nil {
+		limit.Cur = uint64(b)
+		_ = unix.Prlimit(pid, unix.RLIMIT_RTTIME, &limit, nil)
 	}
 }
 

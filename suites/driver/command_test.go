@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -62,6 +63,10 @@ var brands = fmt.Sprint(newBrand(0))[:14]
 func branded(dir, brands string) bool {
 	limits, _ := os.ReadFile(filepath.Join(dir, "limits"))
 	status, _ := os.ReadFile(filepath.Join(dir, "status"))
+	command, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if strings.Contains(string(command), "sleep\x00600."+brands) { // what lost its brand must be noticed too
+		return true
+	}
 	_, limit, ok := strings.Cut(string(limits), "Max realtime timeout")
 	return ok && strings.HasPrefix(strings.TrimSpace(limit), brands) && !strings.Contains(string(status), "State:\tZ")
 }
@@ -162,7 +167,7 @@ func TestEverythingIsEnded(t *testing.T) {
 			done := make(chan result)
 			go func() {
 				began := time.Now()
-				exit, _ := runClient(ctx, Command("sh", "-c", c.script), target)
+				exit, _ := runClient(ctx, Command("sh", "-c", strings.ReplaceAll(c.script, "sleep 600", "sleep 600."+brands)), target)
 				done <- result{exit, time.Since(began)}
 			}()
 			eventually(t, "the client is ready", func() bool { _, err := os.Stat(ready); return err == nil })
@@ -222,4 +227,15 @@ func TestCannotStart(t *testing.T) {
 		}
 		nothingLeft(t)
 	})
+}
+
+// TestDaemonsBornAtOnceAreFound has commands that leave a daemon behind in their first instants, and nothing to know it by.
+func TestDaemonsBornAtOnceAreFound(t *testing.T) {
+	need(t, "sh", "env", "setsid", "sleep")
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { runClient(t.Context(), Command("sh", "-c", "env -i setsid sleep 600."+brands+" &"), target) })
+	}
+	all.Wait()
+	nothingLeft(t)
 }

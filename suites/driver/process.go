@@ -61,7 +61,7 @@ func start(argv []string, t Target) (*process, error) {
 	p.cmd.SysProcAttr = attributes()
 	theirs, err := p.connect()
 	if err == nil {
-		err = p.cmd.Start()
+		err = p.launch()
 	}
 	for _, f := range theirs {
 		f.Close()
@@ -71,7 +71,6 @@ func start(argv []string, t Target) (*process, error) {
 		p.hangUp()
 		return nil, err
 	}
-	p.brand.put(p.cmd.Process.Pid)
 	go func() {
 		_ = p.cmd.Wait() // how it ended stands in ProcessState
 		close(p.exited)
