@@ -4,7 +4,7 @@ import "time"
 
 func init() {
 	p := polite()
-	p.wait = between(always(2*time.Second), 0.5, 1.5)
+	p.wait = between(always(2*time.Second), 0.8, 1.2)
 	register(Client{
 		Name:    "constant-wait",
 		Summary: "jittered, but no longer after each failure: the vendor of the webhook storm",

@@ -101,7 +101,7 @@ func (s *session) preflight() look {
 		s.opts.StormLimit = max(s.opts.StormLimit, driver.DefaultStormLimit, 10*r.Count)
 	}
 	// A client that is slow by itself (a program that is compiled first) is slower still among others.
-	slow := 3 * seen.Took
+	slow := (3 * seen.Took).Truncate(time.Second)
 	s.opts.Start = max(driver.DefaultStart, slow)
 	if s.Limit == 0 {
 		s.opts.Limit += slow
