@@ -37,12 +37,13 @@ func Judge(c *Contract, ids []string, calls []Call) []Result {
 		asked = slices.DeleteFunc(asked, func(id string) bool { return id == j.Kind.ID })
 		return len(ids) > 0 && !slices.Contains(ids, j.Kind.ID)
 	})
-	results := make([]Result, len(judges))
+	judged := make([]Result, len(judges))
 	var all sync.WaitGroup // clauses are pure, so they need not wait for each other
 	for i, j := range judges {
-		all.Go(func() { results[i] = check(j.Clause, calls) })
+		all.Go(func() { judged[i] = check(j.Clause, calls) })
 	}
 	all.Wait()
+	results := slices.Clip(judged)
 	for _, id := range asked {
 		detail := "The contract does not ask for this clause."
 		if _, err := Kinds.Get(id); err != nil {

@@ -113,7 +113,10 @@ func (d *destinations) open(ctx context.Context) error {
 // shared refuses a file that another report goes to, under whatever name: they would write over each other.
 func (d *destinations) shared(x *destination) error {
 	info, err := x.out.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
 		return nil
 	}
 	for _, y := range d.all {
