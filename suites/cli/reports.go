@@ -101,7 +101,10 @@ func (d *destinations) open(ctx context.Context) error {
 		if errors.As(err, &path) {
 			err = fmt.Errorf("--report %s=%s: %w", x.format, x.file, path.Err)
 		}
-		errs = append(errs, err, d.shared(x))
+		if err == nil {
+			err = d.shared(x)
+		}
+		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		d.close()
