@@ -198,6 +198,11 @@ func TestKinds(t *testing.T) {
 			if alone, err := spec(t, kind.Name); err != nil || alone.Name() != kind.Name {
 				t.Errorf("the bare name reads as %v: %v", alone, err)
 			}
+			for _, s := range strict.Settings(kind.New()) {
+				if s.Doc == "" {
+					t.Errorf("nothing says what %s is", s.Name)
+				}
+			}
 			if f := kind.New(); reflect.TypeOf(f) != reflect.TypeOf(s.Fault()) {
 				t.Errorf("New gives %T, the example %T", f, s.Fault())
 			}
