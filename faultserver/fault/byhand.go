@@ -65,7 +65,7 @@ func (f *framed) end() error {
 	if f.chunked {
 		_, err = f.Conn.Write([]byte("0\r\n\r\n"))
 	}
-	return errors.Join(err, f.Conn.Close())
+	return errors.Join(err, f.Close())
 }
 
 // attend watches a connection that was taken over, which net/http does not any more: the context ends when the client
