@@ -75,9 +75,9 @@ func bodies(c *Call) (first, other int, compared bool) {
 }
 
 // emptyHanded reports whether a request promised a body and brought none of it, for which nobody but the client can be
-// the reason.
+// the reason: not a fault that acted before the body was read.
 func emptyHanded(e *journal.Entry) bool {
-	return !e.BodyWhole && !e.Open && !e.Refused() && (e.Delivered() || e.BodyLen == 0 && e.Fault == "")
+	return !e.BodyWhole && !e.Open && !e.Early && !e.Refused() && (e.Delivered() || e.BodyLen == 0 && e.Fault == "")
 }
 
 func bodyText(c *Call, first, other int) string {

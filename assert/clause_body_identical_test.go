@@ -27,6 +27,9 @@ func TestBodyIdentical(t *testing.T) {
 			want: assert.Pass, detail: "every retry carried the body of the first attempt (1 call)"},
 		{name: "the fault cut the second upload", history: put("test body").Attempt(0, ms, 503).Cut(s, ms).With(half).Attempt(3*s, ms, 200),
 			want: assert.Pass, detail: "every retry carried the body of the first attempt (1 call)"},
+		{name: "answered before the second upload was read", history: put("test body").Attempt(0, ms, 503).Attempt(s, ms, 503).
+			With(func(e *journal.Entry) { half(e); e.Fault, e.Early = "status", true }).Attempt(3*s, ms, 200),
+			want: assert.Pass, detail: "every retry carried the body of the first attempt (1 call)"},
 		{name: "a new token, the same body", history: put("x").Auth(1).Attempt(0, ms, 401).Auth(2).Attempt(ms, ms, 200),
 			want: assert.Pass, detail: "every retry carried the body of the first attempt (1 call)"},
 		{name: "merged after a conflict", history: put("mine").Attempt(0, ms, 409).Body("merged").Attempt(s, ms, 200),

@@ -45,12 +45,12 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 	var endpoints numbering[endpoint]
 	var payloads numbering[payload]
 	groups := arrivals(calls, func(e *journal.Entry) int32 {
-		return payloads.of(payload{endpoints.of(endpointOf(e)), e.Query, e.BodySum})
+		return payloads.of(payload{endpoints.of(endpointOf(e)), e.Query, e.BodySum, unreadBody(e)})
 	})
 	v := rateVerdict{id: p.ID(), limits: []Rate{limit}}
 	var again []arrival
 	for _, list := range groups {
-		if unread(list[0].entry) {
+		if unread(list[0].entry) || unreadBody(list[0].entry) {
 			continue // nothing is known of what would have been sent
 		}
 		if first := firstFailed(list); first != nil {
@@ -69,7 +69,11 @@ type payload struct {
 	endpoint int32
 	query    string
 	sum      uint64
+	unread   bool
 }
+
+// unreadBody reports whether the fault left a part of the body unread: bodies that begin alike may differ.
+func unreadBody(e *journal.Entry) bool { return e.Early && !e.BodyWhole }
 
 func firstFailed(list []arrival) *journal.Entry {
 	for _, a := range list {

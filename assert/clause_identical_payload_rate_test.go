@@ -5,6 +5,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/internal/history"
+	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 func TestIdenticalPayloadRate(t *testing.T) {
@@ -36,6 +37,11 @@ func TestIdenticalPayloadRate(t *testing.T) {
 				h.Body(string(rune('a'+i))).Attempt(ns(i)*s, ms, 400)
 			}
 		}), want: assert.Pass, detail: "at most 0 % of the agreed rate"},
+		{name: "payloads that no one read to their ends", history: clients(1, func(_ int, h *history.Builder) {
+			for i := range 8 {
+				h.Body("").Attempt(ns(i)*s, ms, 413).With(func(e *journal.Entry) { e.Early, e.BodyWhole = true, false })
+			}
+		}), want: assert.NotExercised, detail: "no request failed"},
 		{name: "calls side by side are no repeats", history: clients(1, func(_ int, h *history.Builder) {
 			for i := range 20 {
 				h.Attempt(ns(i)*ms, s, 503)

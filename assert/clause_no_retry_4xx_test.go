@@ -35,6 +35,9 @@ func TestNoRetry4xx(t *testing.T) {
 		{name: "refreshes again and again", history: history.New().Auth(1).Attempt(0, ms, 401).Auth(2).Attempt(9*ms, ms, 401).Auth(3).Attempt(20*ms, ms, 401),
 			want: assert.Fail, detail: "attempt 3 came 10 ms after a 401; the contract says once at most, with renewed credentials, and this was the second time", witness: []uint64{2, 3}},
 
+		{name: "sends something after 413 came before the body was read", history: history.New().Body("").Attempt(0, ms, 413).
+			With(func(e *journal.Entry) { e.Early, e.BodyWhole = true, false }).Body("small").Attempt(s, ms, 200),
+			want: assert.Pass, detail: "no attempt followed a 4xx that forbids one (1 call)"},
 		{name: "413 after the time that it named", history: history.New().Attempt(0, ms, 413).RetryAfter("2").Attempt(3*s, ms, 200),
 			want: assert.NotExercised, detail: "no call was answered with a 4xx after which the contract forbids another attempt"},
 		{name: "413 without a time", history: history.New().Retries(0, 413, s),

@@ -246,8 +246,8 @@ func changedRequest(e, next *journal.Entry) bool {
 	switch e.Status {
 	case 409, 412:
 		return e.BodySum != next.BodySum
-	case 413:
-		return next.BodyLen < e.BodyLen
+	case 413: // nothing is known of a body that was refused unread
+		return next.BodyLen < e.BodyLen || unreadBody(e)
 	default:
 		return false
 	}

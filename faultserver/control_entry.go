@@ -30,6 +30,7 @@ var entryFields = []struct{ name, kind, about string }{
 	{"body_sum", "string", "hash of the body, in hex"},
 	{"body_len", "integer", "bytes of it that came"},
 	{"body_whole", "boolean", "all of it came"},
+	{"early", "boolean", "a fault was to act before it was read"},
 	{"conn", "integer", "the connection"},
 	{"proto", "string", "HTTP/1.1 or HTTP/2.0"},
 	{"status", "integer", "the status that was sent; left out if none was"},
@@ -38,6 +39,6 @@ var entryFields = []struct{ name, kind, about string }{
 	{"open", "boolean", "still going on"},
 	{"rule", "string", "the rule whose fault acted"},
 	{"fault", "string", "the kinds of fault that acted, joined by +"},
-	{"upstream", "integer", "the status that the upstream gave"},
+	{"upstream", "integer", "the status that the upstream gave, or the stub behind a fault"},
 	{"raw", "object", "by name, in base64: fields that are not UTF-8"},
 }

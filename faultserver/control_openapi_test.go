@@ -202,7 +202,7 @@ func TestEntriesAreDescribed(t *testing.T) {
 	piloted(t, func(t *testing.T, _ *world, p *pilot) {
 		e := journal.Entry{
 			Seq: 1, At: 1, Took: 1, Gone: 1, Client: "c", Call: "c", Claim: 1, Method: "GET", Path: "/", Query: "q\xff", Key: "k", Precondition: true,
-			Auth: 1, BodySum: 1, BodyLen: 1, BodyWhole: true, Conn: 1, Proto: "HTTP/1.1", Status: 200, RetryAfter: "1", Cut: true, Open: true,
+			Auth: 1, BodySum: 1, BodyLen: 1, BodyWhole: true, Early: true, Conn: 1, Proto: "HTTP/1.1", Status: 200, RetryAfter: "1", Cut: true, Open: true,
 			Rule: "r", Fault: "f", Upstream: 200,
 		}
 		var line strings.Builder

@@ -92,8 +92,44 @@ func TestFaultsInTheMiddleOfARequest(t *testing.T) {
 			if answer, err := io.ReadAll(client.read); len(answer) > 0 || !errors.Is(err, c.want) {
 				t.Errorf("read %q and then %v; want nothing and then %v", answer, err, c.want)
 			}
-			if e := closed(s); e.BodyLen != c.read || e.BodyWhole || e.Status != 0 || !e.Cut || e.Gone != 0 {
+			if e := closed(s); e.BodyLen != c.read || e.BodyWhole || !e.Early || e.Status != 0 || !e.Cut || e.Gone != 0 {
 				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// What a fault does to a large request is the same each time: 64 kB were read, so the client has sent them all and then sees
+// the end, never an error of its own sending (square/okhttp #4792; wiremock #970 saw neither FIN nor RST).
+func TestFaultsBehindTheBodyComeBehindIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault fault.Fault
+		want  string
+	}{"close": {&fault.Close{}, "EOF"}, "reset": {&fault.Reset{}, "read: connection reset by peer"}} {
+		t.Run(name, func(t *testing.T) {
+			s := faultserver.New(faultserver.WithErrorLog(nil))
+			defer s.Close()
+			if err := s.Use(faultserver.Plan{Rules: []faultserver.Rule{{Fault: fault.Of(name, c.fault)}}}); err != nil {
+				t.Fatal(err)
+			}
+			at, err := s.Listen("127.0.0.1:0", "app")
+			if err != nil {
+				t.Fatal(err)
+			}
+			const runs = 200
+			for range runs {
+				_, err := http.Post(at, "", strings.NewReader(strings.Repeat("x", 64<<10)))
+				if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+					t.Fatalf("the client sees %v, want %s", err, c.want)
+				}
+			}
+			for _, e := range s.Journal().Entries() {
+				if !e.BodyWhole || e.BodyLen != 64<<10 || e.Early {
+					t.Fatalf("%+v", e)
+				}
+			}
+			if n := s.Journal().Len(); n != runs {
+				t.Errorf("%d exchanges for %d calls", n, runs)
 			}
 		})
 	}

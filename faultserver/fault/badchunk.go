@@ -93,6 +93,7 @@ func (g *garbling) FlushError() error { return nil }
 // garble sends the bad chunk.
 func (g *garbling) garble() {
 	g.done = true
+	scribe(g).Cut()
 	_, _ = g.conn.Conn.Write([]byte(badSize))
 	g.close()
 }
@@ -118,5 +119,4 @@ func (g *garbling) end() {
 	case !g.done:
 		g.garble()
 	}
-	abort()
 }

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -220,14 +218,7 @@ func TestTruncateProxied(t *testing.T) {
 		"empty":   {healthy(""), "Content-Length: 1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			upstream := httptest.NewServer(c.backend)
-			defer upstream.Close()
-			target, err := url.Parse(upstream.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ErrorLog: quiet}
-			s, o := plain(t, &fault.Truncate{}, proxy.ServeHTTP)
+			s, o := plain(t, &fault.Truncate{}, proxyTo(t, c.backend))
 			answer, err := raw(t, s, getText)
 			head, body := split(answer)
 			if err != nil || !strings.Contains(head, c.head) || !strings.Contains(body, c.body) || o.cut.Load() != 1 {

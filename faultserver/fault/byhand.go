@@ -28,7 +28,11 @@ func byHand(w http.ResponseWriter, code int) net.Conn {
 // head writes a status line and headers down, values as they stand.
 func head(code int, header http.Header) []byte {
 	var b bytes.Buffer
-	b.WriteString("HTTP/1.1 " + strconv.Itoa(code) + " " + http.StatusText(code) + "\r\n")
+	text := http.StatusText(code)
+	if text == "" {
+		text = "status code " + strconv.Itoa(code) // as net/http has it
+	}
+	b.WriteString("HTTP/1.1 " + strconv.Itoa(code) + " " + text + "\r\n")
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] { // Header.Write would trim it
 			b.WriteString(name + ": " + value + "\r\n")
@@ -61,7 +65,7 @@ func (f *framed) end() error {
 	if f.chunked {
 		_, err = f.Conn.Write([]byte("0\r\n\r\n"))
 	}
-	return errors.Join(err, f.Conn.Close())
+	return errors.Join(err, f.Close())
 }
 
 // attend watches a connection that was taken over, which net/http does not any more: the context ends when the client

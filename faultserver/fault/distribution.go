@@ -15,8 +15,8 @@ type distribution interface {
 
 // Uniform has every delay from Min to Max alike.
 type Uniform struct {
-	Min time.Duration `yaml:"min"`
-	Max time.Duration `yaml:"max"`
+	Min time.Duration `yaml:"min" doc:"the shortest delay; default 0s"`
+	Max time.Duration `yaml:"max" doc:"the longest delay"`
 }
 
 func (u *Uniform) draw(r *rand.Rand) time.Duration {
@@ -33,8 +33,8 @@ func (u *Uniform) Validate(n strict.Node) {
 
 // Normal is the bell curve, cut off at 0.
 type Normal struct {
-	Mean   time.Duration `yaml:"mean"`
-	Stddev time.Duration `yaml:"stddev"`
+	Mean   time.Duration `yaml:"mean" doc:"the middle of all delays"`
+	Stddev time.Duration `yaml:"stddev" doc:"standard deviation: two of three delays are no further from the mean"`
 }
 
 func (g *Normal) draw(r *rand.Rand) time.Duration {
@@ -49,8 +49,8 @@ func (g *Normal) Validate(n strict.Node) {
 
 // Lognormal is how most services answer: near the median, with a long tail.
 type Lognormal struct {
-	Median time.Duration `yaml:"median"`
-	Sigma  float64       `yaml:"sigma"` // standard deviation of the delay's logarithm; 0.5 puts one in a hundred above 3.2 medians
+	Median time.Duration `yaml:"median" doc:"half of all delays are shorter"`
+	Sigma  float64       `yaml:"sigma" doc:"standard deviation of the delay's logarithm; 0.5 puts one in a hundred above 3.2 medians"`
 }
 
 func (l *Lognormal) draw(r *rand.Rand) time.Duration {
@@ -65,8 +65,8 @@ func (l *Lognormal) Validate(n strict.Node) {
 
 // Pareto is heavy in the tail: never below Scale, and the smaller Shape, the more often far above.
 type Pareto struct {
-	Scale time.Duration `yaml:"scale"`
-	Shape float64       `yaml:"shape"`
+	Scale time.Duration `yaml:"scale" doc:"the shortest delay"`
+	Shape float64       `yaml:"shape" doc:"how thin the tail is; 1.5 puts one in a hundred above 21 scales"`
 }
 
 func (p *Pareto) draw(r *rand.Rand) time.Duration {

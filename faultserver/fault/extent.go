@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 // Extent says how much of a request is read before a fault acts: Body, Head, Half, or so many bytes of the body.
@@ -44,6 +45,13 @@ func (x *Extent) UnmarshalText(text []byte) error {
 // JSONSchema lists the words and allows a number.
 func (Extent) JSONSchema() map[string]any {
 	return map[string]any{"oneOf": []any{map[string]any{"enum": extentNames}, map[string]any{"type": "integer", "minimum": 1}}}
+}
+
+// Validate is for extents that were made in Go.
+func (x *Extent) Validate(n strict.Node) {
+	if *x < Half {
+		n.Fail("after: %d bytes is out of range; want 1 or more, Head, Half or Body", *x)
+	}
 }
 
 // early reports whether a part of the body may stay unread.

@@ -23,14 +23,14 @@ func init() {
 // Latency delays an exchange, never by less than it says. At most one distribution is set; with none, the delay is Fixed,
 // and without that one second.
 type Latency struct {
-	Fixed     time.Duration `yaml:"fixed"`
-	Uniform   *Uniform      `yaml:"uniform"`
-	Normal    *Normal       `yaml:"normal"`
-	Lognormal *Lognormal    `yaml:"lognormal"`
-	Pareto    *Pareto       `yaml:"pareto"`
+	Fixed     time.Duration `yaml:"fixed" doc:"always so long; default 1s"`
+	Uniform   *Uniform      `yaml:"uniform" doc:"every delay from min to max alike"`
+	Normal    *Normal       `yaml:"normal" doc:"the bell curve around mean, stddev wide, cut off at 0"`
+	Lognormal *Lognormal    `yaml:"lognormal" doc:"near median, with a long tail; sigma 0.5 puts one in a hundred above 3.2 medians"`
+	Pareto    *Pareto       `yaml:"pareto" doc:"never below scale, and the smaller shape, the more often far above"`
 
-	Max time.Duration `yaml:"max"` // no delay is longer; 0: no bound
-	At  Moment        `yaml:"at"`  // default before
+	Max time.Duration `yaml:"max" doc:"no delay is longer; default no bound"`
+	At  Moment        `yaml:"at" doc:"before the upstream is asked (default), or after"`
 }
 
 // Moment says whether a delay comes before the upstream is asked or after.

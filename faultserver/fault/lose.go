@@ -11,14 +11,14 @@ import (
 func init() {
 	register(Kind{
 		Name:    "fail-before",
-		Summary: "fails before the backend is asked, by a reset, a close or a status: nothing was done. The client cannot tell it from lose-answer",
+		Summary: "fails before the backend is asked, by a reset or a close (on HTTP/2 of the stream) or a status: nothing was done, and the client cannot tell it from lose-answer",
 		Example: "{fail-before: {by: 502}}",
 		New:     func() Fault { return &FailBefore{} },
 		Role:    Final,
 	})
 	register(Kind{
 		Name:    "lose-answer",
-		Summary: "lets the backend answer, and loses the answer, by a reset, a close or a status: the work was done. The client cannot tell it from fail-before",
+		Summary: "lets the backend answer and loses the answer, by a reset or a close (on HTTP/2 of the stream) or a status: the work was done, and the client cannot tell it from fail-before",
 		Example: "{lose-answer: {by: close}}",
 		New:     func() Fault { return &LoseAnswer{} },
 		Role:    Final,

@@ -20,7 +20,7 @@ func init() {
 
 // Oversize streams a body of any size from a small buffer. It takes a client that bounds what it reads to end it sooner.
 type Oversize struct {
-	Bytes   int64 `yaml:"bytes" doc:"how many; default 64 MiB"`
+	Bytes   int64 `yaml:"bytes" doc:"how many; default 16 MiB"`
 	Chunked bool  `yaml:"chunked" doc:"whether it comes in chunks, without a length that tells before"`
 }
 
@@ -31,7 +31,7 @@ var filler = bytes.Repeat([]byte("x"), 32<<10)
 func (f *Oversize) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	left := f.Bytes
 	if left <= 0 {
-		left = 64 << 20
+		left = 16 << 20
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	if !f.Chunked {

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"time"
@@ -121,7 +122,7 @@ func (s *slowHead) byHand() {
 	defer stop()
 	rest, piece := head(s.code, header), s.bytes
 	if s.from == Headers {
-		piece = len("HTTP/1.1 200 ") + len(http.StatusText(s.code)) + len("\r\n")
+		piece = bytes.IndexByte(rest, '\n') + 1
 	}
 	for s.failed == nil && len(rest) > piece {
 		_, s.failed = s.conn.Conn.Write(rest[:piece])

@@ -107,6 +107,40 @@ func TestSpecRefuses(t *testing.T) {
 		"{truncate: {share: 1}}":                                 "f:1:20: share: 1 is out of range; want 0 to below 1, since something must be missing",
 		"{truncate: {bytes: -1}}":                                "f:1:20: bytes: -1 is too small; want at least 0",
 		"{truncate: {bytes: 1, share: 0.5}}":                     "f:1:30: bytes and share cannot stand together; keep one",
+		"[503, reset]":                                           "f:1:7: reset cannot act here: status before it settles the exchange; " + fault.Instead,
+		"[lose-answer, {latency: {fixed: 1s}}]":                  "f:1:15: latency cannot act here: lose-answer before it settles the exchange; " + fault.Instead,
+		"[{drip: {bytes: 9}}, bad-chunk]":                        "f:1:22: bad-chunk sends the answer by itself, so that drip before it could not act; put it first, or leave one out",
+		"[slow-head, wrong-length]":                              "f:1:13: wrong-length sends the answer by itself, so that slow-head before it could not act; put it first, or leave one out",
+		"{hang: {interim: 101}}":                                 "f:1:18: interim: 101 is no interim answer; want 100, 102, 103 or another 1xx, except 101",
+		"{hang: {interim: 200}}":                                 "f:1:18: interim: 200 is no interim answer; want 100, 102, 103 or another 1xx, except 101",
+		"{truncate: {length: 9}}":                                "f:1:21: length goes with bytes: set how much of it is sent",
+		"{truncate: {bytes: 9, length: 9}}":                      "f:1:31: length 9 is not above bytes 9; something must be missing",
+		"{wrong-length: {by: 0}}":                                "f:1:21: by is 0, so the length would be right; want how much too long it is, or a negative number for too short",
+		"{wrong-length: {by: -40000}}":                           "f:1:21: by: -40000 is out of range; want -32768 to 2147483647",
+		"{wrong-encoding: {says: gzp}}":                          `f:1:25: unknown content coding "gzp"; did you mean gzip?`,
+		"{bad-chunk: {bytes: -1}}":                               "f:1:21: bytes: -1 is too small; want at least 0",
+		"{slow-head: {every: 0s}}":                               "f:1:21: every: 0s is too small; want more than 0s",
+		"{slow-head: {from: body}}":                              `f:1:20: unknown part "body"; known: status, headers`,
+		"{header-flood: {headers: 0}}":                           "f:1:26: headers: 0 is out of range; want 1 to 33554432",
+		"{header-flood: {headers: 100000}}":                      "f:1:16: 100000 headers of 1024 bytes make a head of more than 32 MiB, which is all that the server holds",
+		"{oversize: {bytes: 0}}":                                 "f:1:20: bytes: 0 is too small; want at least 1",
+		`{garbage: {line: "HTTP/1.1 200"}}`:                      `f:1:18: line: "HTTP/1.1 200" is a status line in order; want one that is not, such as "HTTP/1.1 2OO OK"`,
+		`{garbage: {line: "HTTP/1.0 503 Service Unavailable"}}`:  `f:1:18: line: "HTTP/1.0 503 Service Unavailable" is a status line in order; want one that is not, such as "HTTP/1.1 2OO OK"`,
+		`{garbage: {line: "a\nb"}}`:                              "f:1:18: line has a line end or another control character in it",
+		"{garbage: {line: x, bytes: 3}}":                         "f:1:18: bytes and line cannot stand together; keep one",
+		"{redirect: {code: 304}}":                                "f:1:19: code: 304 is no redirect; want 300 to 399, but not 304",
+		"{redirect: {loop: 2, chain: 2}}":                        "f:1:29: loop and chain cannot stand together; keep one",
+		"{redirect: {chain: 0}}":                                 "f:1:20: chain: 0 is too small; want at least 1",
+		"{redirect: {to: /elsewhere}}":                           `f:1:17: to: "/elsewhere" is no URL of another host; write it like http://127.0.0.1:8081/elsewhere`,
+		"{redirect: {retry-after: -1s}}":                         `f:1:26: retry-after: -1s is too small; to send a negative number, write {raw: "-1"}`,
+		"{auth: {refresh: token}}":                               `f:1:18: refresh: "token" is no path; it starts with a slash, like /oauth/token`,
+		"{auth: {lives: 0s}}":                                    "f:1:16: lives: 0s is too small; want more than 0s",
+		"{auth: {uses: 0}}":                                      "f:1:15: uses: 0 is too small; want at least 1",
+		"{auth: {fails: 200}}":                                   "f:1:16: fails: 200 is out of range; want 400 to 599",
+		"{auth: {fails: 400, loops: true}}":                      "f:1:28: fails and loops cannot stand together; the endpoint gives tokens or it does not",
+		"{auth: {uses: 3, loops: true}}":                         "f:1:25: tokens that are never good have no lives and uses; leave these out",
+		"{fail-before: {by: 200}}":                               `f:1:20: "200" is no way to lose an answer; want reset, close, or a status from 400 to 599`,
+		"{lose-answer: {by: rest}}":                              `f:1:20: "rest" is no way to lose an answer; want reset, close, or a status from 400 to 599`,
 		"{garbage: {bytes: 0}}":                                  "f:1:19: bytes: 0 is out of range; want 1 to 1048576",
 		"{ratelimit: {limits: 5/1s}}":                            `f:1:22: found the text "5/1s"; want a sequence such as [a, b]`,
 		"{ratelimit: {limits: [5]}}":                             `f:1:23: rate "5": want a number of requests and a length of time, as in 100/1m`,
@@ -163,6 +197,11 @@ func TestKinds(t *testing.T) {
 			}
 			if alone, err := spec(t, kind.Name); err != nil || alone.Name() != kind.Name {
 				t.Errorf("the bare name reads as %v: %v", alone, err)
+			}
+			for _, s := range strict.Settings(kind.New()) {
+				if s.Doc == "" {
+					t.Errorf("nothing says what %s is", s.Name)
+				}
 			}
 			if f := kind.New(); reflect.TypeOf(f) != reflect.TypeOf(s.Fault()) {
 				t.Errorf("New gives %T, the example %T", f, s.Fault())

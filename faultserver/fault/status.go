@@ -28,9 +28,9 @@ type Status struct {
 	Code    int               `yaml:"code" doc:"200 to 599; default 503"`
 	Headers map[string]string `yaml:"headers" doc:"set in addition"`
 	Body    string            `yaml:"body" doc:"default: for 400 and above, a problem document"`
-	Problem *Problem          `yaml:"problem" doc:"the problem document (RFC 9457) to send as the body"`
+	Problem *Problem          `yaml:"problem" doc:"the problem document (RFC 9457) to send as the body: type, title, detail, instance"`
 
-	RetryAfter *RetryAfter `yaml:"retry-after" doc:"2s for seconds, {date: 3s} for an HTTP-date, {raw: soon} for anything"`
+	RetryAfter *RetryAfter `yaml:"retry-after" doc:"2s for seconds, {date: 3s} for an HTTP-date (form: rfc850 or asctime, skew: 1m), {raw: soon} for anything"`
 
 	// After is how much of the request is read before the answer. If the connection stays open, HTTP/1 reads the rest
 	// afterwards; HTTP/2 tells the client to stop.

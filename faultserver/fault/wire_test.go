@@ -26,12 +26,15 @@ type recorder struct {
 	outcome *outcome
 	client  string
 	payload uint64
+	byHand  bool
+	cut     bool
 }
 
 // outcome is what became of the exchanges of one server.
 type outcome struct {
-	exchanges, cut atomic.Int32
-	asked          atomic.Int32 // times that the backend was
+	exchanges, cut, left atomic.Int32
+	asked                atomic.Int32 // times that the backend was
+	status               atomic.Int32 // of an answer that was sent by hand
 }
 
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
@@ -42,11 +45,25 @@ func (r *recorder) Payload() (sum uint64, ok bool) { return r.payload, r.payload
 
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
-	if err == nil {
-		r.outcome.cut.Add(1)
+	if err == nil && !r.byHand {
+		r.Cut()
 	}
 	return conn, rw, err
 }
+
+func (r *recorder) Sends(status int) {
+	r.byHand = true
+	r.outcome.status.Store(int32(status))
+}
+
+func (r *recorder) Cut() {
+	if !r.cut {
+		r.cut = true
+		r.outcome.cut.Add(1)
+	}
+}
+
+func (r *recorder) Left() { r.outcome.left.Add(1) }
 
 // server answers through f, in front of backend.
 func server(t *testing.T, f fault.Fault, backend http.HandlerFunc) (*httptest.Server, *outcome) {
@@ -67,15 +84,15 @@ var seed = maphash.MakeSeed()
 func observed(f fault.Fault, backend http.HandlerFunc, o *outcome) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.exchanges.Add(1)
+		x := &recorder{ResponseWriter: w, outcome: o, client: r.Header.Get("X-Client")}
 		defer func() {
 			if p := recover(); p != nil {
-				o.cut.Add(1)
+				x.Cut()
 				panic(p)
 			}
 		}()
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		x := &recorder{w, o, r.Header.Get("X-Client"), 0}
 		if len(body) > 0 {
 			x.payload = maphash.Bytes(seed, body)
 		}

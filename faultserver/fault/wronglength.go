@@ -46,8 +46,8 @@ func (f *WrongLength) Inject(w http.ResponseWriter, r *http.Request, next http.H
 	if c.sent && by < 0 && c.wrote == 0 && r.Method != http.MethodHead { // nothing exceeds the length of an empty body
 		_, _ = c.pass(filler[:-by])
 	}
-	if c.sent && c.excess {
-		scribe(w).Cut()
+	if c.conn != nil || c.sent && r.ProtoMajor >= 2 {
+		scribe(w).Cut() // all was sent, in order
 		return
 	}
 	c.finish()

@@ -31,6 +31,7 @@ const (
 	bodyWhole
 	cut
 	open
+	early
 )
 
 // chunk is a run of consecutive records with the strings they use. The journal's lock guards it.
@@ -102,7 +103,7 @@ func (r *record) entry(seq uint64, text func(uint16) string) Entry {
 		Client: text(r.client), Call: text(r.call), Claim: r.claim,
 		Method: text(r.method), Path: text(r.path), Query: text(r.query),
 		Key: text(r.key), Precondition: r.flags&precondition != 0,
-		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0,
+		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0, Early: r.flags&early != 0,
 		Conn: r.conn, Proto: text(r.proto),
 		Status: int(r.status), RetryAfter: text(r.retryAfter), Cut: r.flags&cut != 0, Open: r.flags&open != 0,
 		Rule: text(r.rule), Fault: text(r.fault), Upstream: int(r.upstream),

@@ -30,6 +30,7 @@ type Entry struct {
 	BodySum   uint64 // hash of the body as it was received; 0 for an empty body
 	BodyLen   int64  // bytes received
 	BodyWhole bool   // the declared length, or the last chunk, arrived
+	Early     bool   // a fault was to act before the body was read: what is missing of it may have come
 
 	Conn  uint64 // connection, from 1
 	Proto string // HTTP/1.1, HTTP/2.0; "" where no handler saw a request

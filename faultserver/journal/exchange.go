@@ -45,6 +45,9 @@ func (x *Exchange) Body(sum uint64, n int64, whole bool) {
 	})
 }
 
+// Early notes that a fault is to act before the body was read.
+func (x *Exchange) Early() { x.write(func(r *record, _ *texts) { r.flags |= early }) }
+
 // Acted notes the rule that applied and the fault it injected. The last call counts.
 func (x *Exchange) Acted(rule, fault string) {
 	x.write(func(r *record, t *texts) {

@@ -49,6 +49,7 @@ type line struct {
 	BodySum      sum    `json:"body_sum,omitempty"`
 	BodyLen      int64  `json:"body_len,omitempty"`
 	BodyWhole    bool   `json:"body_whole,omitempty"`
+	Early        bool   `json:"early,omitempty"`
 	Conn         uint64 `json:"conn,omitempty"`
 	Proto        string `json:"proto,omitempty"`
 	Status       int    `json:"status,omitempty"`
@@ -99,7 +100,7 @@ func toLine(e *Entry) line {
 	l := line{
 		Seq: e.Seq, At: int64(e.At), Took: int64(e.Took), Gone: int64(e.Gone), Client: e.Client, Call: e.Call, Claim: e.Claim,
 		Method: e.Method, Path: e.Path, Query: e.Query, Key: e.Key, Precondition: e.Precondition, Auth: sum(e.Auth),
-		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Conn: e.Conn, Proto: e.Proto, Status: e.Status,
+		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Early: e.Early, Conn: e.Conn, Proto: e.Proto, Status: e.Status,
 		RetryAfter: e.RetryAfter, Cut: e.Cut, Open: e.Open, Rule: e.Rule, Fault: e.Fault, Upstream: e.Upstream,
 	}
 	if l.plain() {
@@ -129,7 +130,7 @@ func (l *line) entry() (Entry, error) {
 		Seq: l.Seq, At: time.Duration(l.At), Took: time.Duration(l.Took), Gone: time.Duration(l.Gone),
 		Client: l.Client, Call: l.Call, Claim: l.Claim, Method: l.Method, Path: l.Path, Query: l.Query, Key: l.Key,
 		Precondition: l.Precondition, Auth: uint64(l.Auth), BodySum: uint64(l.BodySum), BodyLen: l.BodyLen,
-		BodyWhole: l.BodyWhole, Conn: l.Conn, Proto: l.Proto, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
+		BodyWhole: l.BodyWhole, Early: l.Early, Conn: l.Conn, Proto: l.Proto, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
 		Open: l.Open, Rule: l.Rule, Fault: l.Fault, Upstream: l.Upstream,
 	}, nil
 }

@@ -17,8 +17,8 @@ func init() {
 
 // Burst is on for On at the start of every Every: faults that come in regular bursts. The first request opens the first.
 type Burst struct {
-	On    time.Duration `yaml:"on"`
-	Every time.Duration `yaml:"every"` // from the start of one burst to the start of the next
+	On    time.Duration `yaml:"on" doc:"how long a burst lasts"`
+	Every time.Duration `yaml:"every" doc:"from the start of one burst to the start of the next"`
 }
 
 // Active looks at the time only.

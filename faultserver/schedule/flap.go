@@ -17,8 +17,8 @@ func init() {
 // Flap is a service that goes down and comes back over and over: the rule is on while it is down. It starts down, because
 // the clock starts with the first request, which would otherwise always succeed.
 type Flap struct {
-	Up   time.Duration `yaml:"up"`
-	Down time.Duration `yaml:"down"`
+	Up   time.Duration `yaml:"up" doc:"how long it is off at a time"`
+	Down time.Duration `yaml:"down" doc:"how long it is on at a time"`
 }
 
 // Active looks at the time only.

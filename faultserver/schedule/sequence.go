@@ -18,7 +18,7 @@ func init() {
 
 // Sequence is on for the listed hits.
 type Sequence struct {
-	Hits []int `yaml:"hits"`
+	Hits []int `yaml:"hits" doc:"numbers of requests, counted from 1"`
 }
 
 // Active looks at the hit only.

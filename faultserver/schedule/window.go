@@ -17,8 +17,8 @@ func init() {
 
 // Window is on for one stretch of time: an outage that starts From after the first request and lasts For.
 type Window struct {
-	From time.Duration `yaml:"from"` // default 0: the first request opens it
-	For  time.Duration `yaml:"for"`  // required
+	From time.Duration `yaml:"from" doc:"how long after the first request it opens; default 0s"`
+	For  time.Duration `yaml:"for" doc:"how long it stays open"`
 }
 
 // Active looks at the time only. The end is not part of the window.

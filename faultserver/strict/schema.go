@@ -69,3 +69,22 @@ func object(t reflect.Type) map[string]any {
 	}
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 }
+
+// Setting is a field of a struct as files write it, with its `doc:"..."`.
+type Setting struct{ Name, Doc string }
+
+// Settings lists the fields that files can set in what v points to, in the order of the struct.
+func Settings(v any) (all []Setting) {
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	known := fields(t)
+	for _, name := range known.names {
+		all = append(all, Setting{name, t.FieldByIndex(known.index[name]).Tag.Get("doc")})
+	}
+	return all
+}

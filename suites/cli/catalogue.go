@@ -11,6 +11,7 @@ import (
 	"github.com/retrygate/retrygate/assert/report"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/schedule"
+	"github.com/retrygate/retrygate/faultserver/strict"
 	"github.com/retrygate/retrygate/scenarios"
 )
 
@@ -61,14 +62,22 @@ var catalogues = []catalogue{
 
 func faultItems() (all []item) {
 	for _, k := range fault.Kinds.All() {
-		all = append(all, item{Name: k.Name, Summary: k.Summary, Example: k.Example})
+		all = append(all, item{Name: k.Name, Summary: k.Summary, Facts: settings(k.New()), Example: k.Example})
+	}
+	return all
+}
+
+// settings tells what can be set in a fault or schedule.
+func settings(v any) (all facts) {
+	for _, s := range strict.Settings(v) {
+		all = append(all, fact{s.Name, s.Doc})
 	}
 	return all
 }
 
 func scheduleItems() (all []item) {
 	for _, k := range schedule.Kinds.All() {
-		all = append(all, item{Name: k.Name, Summary: k.Summary, Example: k.Example})
+		all = append(all, item{Name: k.Name, Summary: k.Summary, Facts: settings(k.New()), Example: k.Example})
 	}
 	return all
 }

@@ -101,11 +101,14 @@ func (t *tail) line(e journal.Entry) string {
 	}
 	why := ""
 	if e.Rule != "" {
-		why = t.paint.Dim("  rule " + report.Clean(e.Rule))
+		why = "  rule " + report.Clean(e.Rule)
+	}
+	if e.Upstream != 0 && (e.Upstream != e.Status || e.Cut) {
+		why += fmt.Sprintf(", upstream said %d", e.Upstream) // the work was done, whatever the client thinks
 	}
 	return fmt.Sprintf("%s %s  %-12s %s -> %s%s\n",
 		t.paint.Dim(fmt.Sprintf("%5s", "#"+strconv.FormatUint(e.Seq, 10))), fmt.Sprintf("%9.3f s", e.At.Seconds()),
-		report.Clean(e.Client), report.Clean(request), t.shade(e)(report.Answer(w)), why)
+		report.Clean(e.Client), report.Clean(request), t.shade(e)(report.Answer(w)), t.paint.Dim(why))
 }
 
 // shade colours an answer: what was disturbed stands out, what went wrong without a fault even more.

@@ -40,6 +40,35 @@ func TestTailShowsEachExchangeOnce(t *testing.T) {
 	})
 }
 
+// Where the client lost an answer, the line says what was done all the same.
+func TestTailTellsWhatTheUpstreamSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		j := journal.New(100)
+		tail := newTail(&world{stdout: &out}, j, false)
+		for _, c := range []struct {
+			path             string
+			upstream, status int
+		}{{"/lost", 201, 0}, {"/hidden", 201, 502}, {"/passed", 200, 200}, {"/alone", 0, 502}} {
+			x := arrive(j, c.path)
+			x.Acted("r", "lose-answer")
+			x.Asked(c.upstream)
+			if c.status != 0 {
+				x.Answered(c.status, "")
+			} else {
+				x.Cut()
+			}
+			x.Close()
+		}
+		tail.rest()
+		for _, want := range []string{"/lost -> lose-answer  rule r, upstream said 201\n", "/hidden -> 502  rule r, upstream said 201\n", "/passed -> 200  rule r\n", "/alone -> 502  rule r\n"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("no %q in %s", want, out.String())
+			}
+		}
+	})
+}
+
 func TestTailShowsAHangWhileItLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
