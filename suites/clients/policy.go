@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -24,6 +25,7 @@ type policy struct {
 
 	wait       func(retry int) time.Duration // before retry 1, 2, ...
 	retry      func(o outcome) bool
+	free       func(o outcome) bool // failures that do not count as attempts; nil: all count
 	retryAfter func(h http.Header) (wait time.Duration, told bool)
 }
 
@@ -57,12 +59,16 @@ func (p policy) call(ctx context.Context, h *http.Client, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, p.within)
 	defer cancel()
 	key := p.makeKey()
+	counted := 0
 	for attempt := 1; ; attempt++ {
 		if p.newKeys {
 			key = p.makeKey()
 		}
 		o := p.send(ctx, h, url, key, attempt)
-		if attempt >= p.attempts || !p.retry(o) {
+		if p.free == nil || !p.free(o) {
+			counted++
+		}
+		if counted >= p.attempts || !p.retry(o) {
 			return o.result()
 		}
 		wait := p.wait(attempt)
@@ -173,6 +179,18 @@ func exponential(base, top time.Duration) func(int) time.Duration {
 // fullJitter draws each wait from U(0, d) over the exponential curve.
 func fullJitter(base, top time.Duration) func(int) time.Duration {
 	return between(exponential(base, top), 0, 1)
+}
+
+// linear is the unjittered curve base, 2 base, 3 base ...
+func linear(base time.Duration) func(int) time.Duration {
+	return func(retry int) time.Duration { return base * time.Duration(retry) }
+}
+
+// geometric is the unjittered curve base, base x factor, base x factor^2 ..., never above a minute.
+func geometric(base time.Duration, factor float64) func(int) time.Duration {
+	return func(retry int) time.Duration {
+		return time.Duration(min(float64(base)*math.Pow(factor, float64(retry-1)), float64(time.Minute)))
+	}
 }
 
 // between draws each wait from U(lo d, hi d) over a curve.
