@@ -17,6 +17,7 @@ import (
 // examples are the shortest histories that show each clause of the default contract broken and kept.
 var examples = map[string]struct{ broken, kept *history.Builder }{
 	"no-retry-4xx":           {history.New().Retries(0, 400, 3*ms), history.New().Attempt(0, ms, 400)},
+	"special-4xx":            {history.New().Retries(0, 421, s, s), history.New().Retries(0, 421, s)},
 	"no-retry-permanent-5xx": {history.New().Retries(0, 501, s), history.New().Attempt(0, ms, 501)},
 	"retries-transient":      {history.New().Attempt(0, ms, 503), history.New().Attempt(0, ms, 503).Attempt(s, ms, 200)},
 	"idempotent-only":        {post().Cut(0, ms).Attempt(s, ms, 201), post().Cut(0, ms)},

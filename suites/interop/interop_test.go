@@ -98,7 +98,7 @@ func TestGoClients(t *testing.T) {
 		}},
 		{"cenkalti/backoff, every error", backoffNaive, []string{
 			"amplification-factor", "identical-payload-rate", "no-retry-4xx", "no-retry-permanent-5xx", "retry-after-date",
-			"retry-after-delta", "retry-cap", "total-deadline",
+			"retry-after-delta", "retry-cap", "special-4xx", "total-deadline",
 		}},
 		{"cenkalti/backoff, with care", backoffCareful, []string{"retry-after-date", "retry-after-delta"}},
 	} {
