@@ -47,16 +47,17 @@ func slopeOf(n int, mean func(k int) float64) float64 {
 	return infer.SlopeOf(means)
 }
 
-// atMaximum reports whether the waits of later retries look cut off at a maximum: many as long as the longest, although
-// waits before the same retry differ. A client that always waits the same shows no such difference: a machine makes
-// nothing early.
+// atMaximum reports whether the waits of later retries look cut off at a maximum: many as long as the longest, far more than
+// an even spread would bring together, although waits before the same retry differ. A client that always waits the same
+// shows no such difference: a machine makes nothing early.
 func atMaximum(waits [][]time.Duration) bool {
 	later := slices.Concat(waits[1:]...)
 	slices.Sort(later)
 	n := len(later)
 	top, end := 0, 0 // the fullest stretch of about one length
+	about := func(wait time.Duration) time.Duration { return max(noWait, wait/100) }
 	for i, j := 0, 0; i < n; i++ {
-		for j < n && later[j] <= later[i]+max(noWait, later[i]/100) {
+		for j < n && later[j] <= later[i]+about(later[i]) {
 			j++
 		}
 		if j-i >= top {
@@ -64,7 +65,9 @@ func atMaximum(waits [][]time.Duration) bool {
 		}
 	}
 	longest := later[end-1]
-	return 4*top >= n && 20*(n-end) <= 3*n && slices.ContainsFunc(waits, func(w []time.Duration) bool {
+	spread := later[n*17/20] - later[0] // without the latest 15 %
+	crowded := spread <= about(longest) || float64(top)*float64(spread) >= 3*float64(n)*float64(about(longest))
+	return 4*top >= n && crowded && 20*(n-end) <= 3*n && slices.ContainsFunc(waits, func(w []time.Duration) bool {
 		return slices.Max(w)-slices.Min(w) >= longest/10 && slices.Min(w) < longest/10*9
 	})
 }

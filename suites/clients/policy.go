@@ -193,6 +193,17 @@ func geometric(base time.Duration, factor float64) func(int) time.Duration {
 	}
 }
 
+// fibonacci is the unjittered curve base, 2 base, 3 base, 5 base ...
+func fibonacci(base time.Duration) func(int) time.Duration {
+	return func(retry int) time.Duration {
+		d, next := base, 2*base
+		for range retry - 1 {
+			d, next = next, d+next
+		}
+		return d
+	}
+}
+
 // between draws each wait from U(lo d, hi d) over a curve.
 func between(curve func(int) time.Duration, lo, hi float64) func(int) time.Duration {
 	return func(retry int) time.Duration {
