@@ -57,6 +57,14 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *
 		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
 	}
 	a.Client, a.Auth = s.client(r, c, identify(&a, r.Header))
+	if s.callHeader != "" && a.CallBy != CallHeader {
+		if id := first(r.Header, s.callHeader); id != "" {
+			a.Call, a.CallBy = bounded(id), s.callHeader
+		}
+	}
+	if s.calibrate {
+		a.Marks = s.marks(r.Header)
+	}
 	x.client, x.call = a.Client, a.Call
 	s.run.RLock()
 	x.program, x.entry = s.program.Load(), s.journal.Arrive(a)

@@ -23,10 +23,12 @@ type sign struct {
 
 	// read takes the id and the attempt number (from 1) out of a value; nil: the value is the id, with no number.
 	read func(value string) (id string, attempt int32)
+
+	note func(s *journal.Sent, value string) // writes down what else it says; nil: nothing
 }
 
 // signs lists the headers that clients and gateways send, under their canonical names. Each says where it comes from.
-// Left out: traceparent and X-Request-Id, which some clients share between calls and others mint for each attempt.
+// traceparent and X-Request-Id name no call: some clients share them between calls, others mint them for each attempt.
 var signs = map[string]sign{
 	CallHeader: {call: 1},
 
@@ -49,13 +51,25 @@ var signs = map[string]sign{
 	"X-Qonto-Idempotency-Key":    {call: 18, key: 8},
 
 	"Grpc-Previous-Rpc-Attempts": {read: number(1)}, // gRPC A6: absent first, then 1
-	"X-Envoy-Attempt-Count":      {read: number(0)}, // Envoy: from 1
+	"X-Envoy-Attempt-Count":      {note: keepHop},   // Envoy: from 1
 	"X-Stainless-Retry-Count":    {read: number(1)}, // OpenAI and other generated SDKs: from 0
 	"Svix-Retry-Count":           {read: number(1)}, // absent first, then 1 (the Python client counts from 0)
 
 	"If-Match":            {precondition: true},
 	"If-None-Match":       {precondition: true},
 	"If-Unmodified-Since": {precondition: true},
+
+	"Traceparent":       {note: keepTrace},
+	"X-Request-Id":      {note: keepRequest},
+	"Via":               {note: keepProxied},
+	"Forwarded":         {note: keepProxied},
+	"X-Forwarded-For":   {note: keepProxied},
+	"Range":             {note: keepRange},
+	"Early-Data":        {note: keepEarlyData},
+	"Date":              {note: stamp("Date")},
+	"X-Amz-Date":        {note: stamp("X-Amz-Date")},
+	"Webhook-Timestamp": {note: stamp("Webhook-Timestamp")},
+	"Svix-Timestamp":    {note: stamp("Svix-Timestamp")},
 
 	"Authorization":  {credential: 1},
 	"X-Api-Key":      {credential: 2},
@@ -79,11 +93,14 @@ func identify(a *journal.Arrival, header http.Header) (secret string) {
 		}
 		a.Claim = max(a.Claim, attempt)
 		a.Precondition = a.Precondition || s.precondition
+		if s.note != nil {
+			s.note(&a.Sent, values[0])
+		}
 		if id == "" {
 			continue
 		}
 		if s.call > 0 && s.call < call {
-			call, a.Call = s.call, bounded(id)
+			call, a.Call, a.CallBy = s.call, bounded(id), name
 		}
 		if s.key > 0 && s.key < key {
 			key, a.Key = s.key, bounded(id)
@@ -91,6 +108,9 @@ func identify(a *journal.Arrival, header http.Header) (secret string) {
 		if s.credential > 0 && s.credential < credential {
 			credential, secret = s.credential, id
 		}
+	}
+	if a.Claim == 0 {
+		a.Claim = a.Hop
 	}
 	return secret
 }

@@ -30,6 +30,7 @@ func TestIdentify(t *testing.T) {
 		{"svix retry", []string{"svix-id", "msg_1", "svix-retry-count", "1"}, "msg_1", 2, "msg_1"},
 		{"grpc", []string{"grpc-previous-rpc-attempts", "2"}, "", 3, ""},
 		{"envoy", []string{"x-envoy-attempt-count", "2"}, "", 2, ""},
+		{"the client's count before the proxy's", []string{"x-envoy-attempt-count", "2", "x-stainless-retry-count", "0"}, "", 1, ""},
 		{"stainless", []string{"x-stainless-retry-count", "0"}, "", 1, ""},
 		{"nonsense", []string{"x-envoy-attempt-count", "many", "x-stainless-retry-count", "-1", "grpc-previous-rpc-attempts", "99999999999"}, "", 0, ""},
 		{"not a call's", []string{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "x-request-id", "r"}, "", 0, ""},

@@ -83,16 +83,15 @@ func (x *recorder) WriteHeader(status int) {
 func (x *recorder) answers(status int) {
 	header := x.w.Header()
 	x.status, x.declared = status, -1
-	if length := header["Content-Length"]; len(length) > 0 {
-		if n, err := strconv.ParseInt(length[0], 10, 64); err == nil {
+	if length := first(header, "Content-Length"); length != "" {
+		if n, err := strconv.ParseInt(length, 10, 64); err == nil {
 			x.declared = n
 		}
 	}
-	after := ""
-	if values := header["Retry-After"]; len(values) > 0 {
-		after = values[0]
+	if t := told(status, header); t != (journal.Told{}) {
+		x.entry.Told(t)
 	}
-	x.entry.Answered(status, after)
+	x.entry.Answered(status, first(header, "Retry-After"))
 }
 
 // Write hands bytes of the body over.

@@ -19,6 +19,8 @@ type Server struct {
 	journal      *journal.Journal
 	seed         uint64
 	clientHeader string
+	callHeader   string
+	calibrate    bool // keep hashes of headers that may name calls
 	remote       bool // may listen beyond loopback
 	bodyLimit    int64
 	errorLog     *log.Logger

@@ -54,6 +54,11 @@ func BenchmarkBytesPerEntry(b *testing.B) {
 	}{
 		{"typical", traffic},
 		{"no-call-ids", func(i int) Arrival { a := traffic(i); a.Call = ""; return a }},
+		{"traced", func(i int) Arrival {
+			a := traffic(i)
+			a.CallBy, a.Trace = "Idempotency-Key", Trace{1, byte(i / 3), byte(i / 3 >> 8), byte(i / 3 >> 16)}
+			return a
+		}},
 		{"all-unique", func(i int) Arrival {
 			a := traffic(3 * i)
 			a.Key, a.Path = a.Call[1:], fmt.Sprintf("/drivers/%d/status", i)

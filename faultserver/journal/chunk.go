@@ -19,7 +19,7 @@ type record struct {
 	claim          int32
 
 	client, call, method, path, query uint16 // numbers of texts
-	key, proto, retryAfter            uint16
+	key, proto, sent, told            uint16 // the last two are packed: what only few say
 	rule, fault                       uint16
 	status, upstream                  uint16
 
@@ -65,6 +65,10 @@ func (c *chunk) arrive(at time.Duration, a *Arrival) {
 		path: t.again(a.Path, last.path), query: t.again(a.Query, last.query), key: t.again(a.Key, last.key),
 		proto: t.again(a.Proto, last.proto),
 	}
+	if a.Sent != (Sent{}) {
+		var room [128]byte
+		r.sent = t.again(string(a.Sent.pack(room[:0])), last.sent)
+	}
 	if a.Precondition {
 		r.flags |= precondition
 	}
@@ -85,18 +89,47 @@ func (c *chunk) slice(from, to uint64) chunk {
 func (c *chunk) expand(list []Entry) []Entry {
 	all := c.texts.expand()
 	text := func(n uint16) string { return all[n] }
+	told := map[[2]uint16]rest{}
 	for i := range c.records {
-		list = append(list, c.records[i].entry(c.first+uint64(i), text))
+		r := &c.records[i]
+		e := r.entry(c.first+uint64(i), text)
+		if k := [2]uint16{r.sent, r.told}; k != [2]uint16{} {
+			known, ok := told[k]
+			if !ok {
+				known = unpack(all[r.sent], all[r.told])
+				told[k] = known
+			}
+			e.RetryAfter, e.Rare = known.retryAfter, known.rare
+		}
+		list = append(list, e)
 	}
 	return list
 }
 
-// at returns one entry. The journal's lock is held.
-func (c *chunk) at(seq uint64) Entry {
-	return c.records[seq-c.first].entry(seq, func(n uint16) string { return string(c.texts.get(n)) })
+// rest is what an entry says beyond what each does.
+type rest struct {
+	retryAfter string
+	rare       *Rare
 }
 
-// entry unpacks the record.
+func unpack(sent, told string) (r rest) {
+	var more Rare
+	more.Sent.unpack([]byte(sent))
+	if r.retryAfter, more.Told = unpackTold([]byte(told)); more != (Rare{}) {
+		r.rare = &more
+	}
+	return r
+}
+
+// at returns one entry. The journal's lock is held.
+func (c *chunk) at(seq uint64) Entry {
+	r, text := &c.records[seq-c.first], func(n uint16) string { return string(c.texts.get(n)) }
+	e, more := r.entry(seq, text), unpack(text(r.sent), text(r.told))
+	e.RetryAfter, e.Rare = more.retryAfter, more.rare
+	return e
+}
+
+// entry expands the record, but for what is packed.
 func (r *record) entry(seq uint64, text func(uint16) string) Entry {
 	return Entry{
 		Seq: seq, At: time.Duration(r.at), Took: time.Duration(r.took), Gone: time.Duration(r.gone),
@@ -105,7 +138,7 @@ func (r *record) entry(seq uint64, text func(uint16) string) Entry {
 		Key: text(r.key), Precondition: r.flags&precondition != 0,
 		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0, Early: r.flags&early != 0,
 		Conn: r.conn, Proto: text(r.proto),
-		Status: int(r.status), RetryAfter: text(r.retryAfter), Cut: r.flags&cut != 0, Open: r.flags&open != 0,
+		Status: int(r.status), Cut: r.flags&cut != 0, Open: r.flags&open != 0,
 		Rule: text(r.rule), Fault: text(r.fault), Upstream: int(r.upstream),
 	}
 }

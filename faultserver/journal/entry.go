@@ -18,13 +18,13 @@ type Entry struct {
 	Took time.Duration // from At until the last byte was handed over or the fault took effect; meaningless while Open
 	Gone time.Duration // when the client left before that; 0 if it stayed
 
-	Client string // who: listener, header, hashed API key or remote host; never host:port
-	Call   string // correlation id found in the request, "" if none
-	Claim  int32  // attempt number that the client states, 0 if none
+	Client       string // who: listener, header, hashed API key or remote host; never host:port
+	Call         string // correlation id found in the request, "" if none
+	Claim        int32  // attempt number that the client states, or a proxy where the client does not; from 1, 0 if none
+	Precondition bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
 
 	Method, Path, Query string // all empty where none could be read
 	Key                 string // idempotency key, hashed where it could be a secret; "" if none
-	Precondition        bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
 
 	Auth      uint64 // keyed hash of the credentials, 0 if none; the credentials themselves are never kept
 	BodySum   uint64 // hash of the body as it was received; 0 for an empty body
@@ -42,6 +42,8 @@ type Entry struct {
 
 	Rule, Fault string // what acted; empty when untouched
 	Upstream    int    // status that the upstream gave, or the stub behind a fault; 0 if it was not asked
+
+	Rare *Rare // what only few exchanges have to tell, nil where there is none; may be shared, so not to be written to
 }
 
 // End is when the attempt was over for the client: the moment it left, else the last byte or the fault's effect.

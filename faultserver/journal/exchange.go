@@ -59,9 +59,19 @@ func (x *Exchange) Acted(rule, fault string) {
 // Answered notes the status and the Retry-After header as sent. Call it before the first byte goes out, so that whoever
 // got the answer finds it in the journal. The last call counts.
 func (x *Exchange) Answered(status int, retryAfter string) {
+	var room [64]byte
 	x.write(func(r *record, t *texts) {
-		r.status, r.retryAfter = small(status), t.add(retryAfter)
+		_, told := unpackTold(t.get(r.told))
+		r.status, r.told = small(status), t.add(string(packTold(room[:0], retryAfter, told)))
 		x.journal.signal()
+	})
+}
+
+// Told notes what else the answer tells the client. Call it before Answered, for the same reason. The last call counts.
+func (x *Exchange) Told(told Told) {
+	x.write(func(r *record, t *texts) {
+		retryAfter, _ := unpackTold(t.get(r.told))
+		r.told = t.add(string(packTold(nil, retryAfter, told)))
 	})
 }
 

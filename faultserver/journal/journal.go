@@ -39,6 +39,7 @@ type Arrival struct {
 	Auth                uint64
 	Conn                uint64
 	Proto               string
+	Sent
 }
 
 // New starts a journal that keeps the latest limit entries; 0 or less means DefaultLimit. Its clock starts now.

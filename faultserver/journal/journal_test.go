@@ -17,13 +17,14 @@ func TestEntryTellsTheWholeExchange(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		x := j.Arrive(Arrival{
 			Client: "client-1", Call: "c1", Claim: 2, Method: "POST", Path: "/driver/status", Query: "a=1", Key: "k",
-			Precondition: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1",
+			Precondition: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1", Sent: allRare().Sent,
 		})
 		time.Sleep(time.Second)
 		x.Body(99, 12, true)
 		x.Early()
 		x.Acted("outage", "latency+status")
 		x.Asked(200)
+		x.Told(allRare().Told)
 		x.Answered(503, "2")
 		x.Cut()
 
@@ -31,9 +32,9 @@ func TestEntryTellsTheWholeExchange(t *testing.T) {
 			Seq: 1, At: 2 * time.Second, Client: "client-1", Call: "c1", Claim: 2, Method: "POST", Path: "/driver/status",
 			Query: "a=1", Key: "k", Precondition: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1", BodySum: 99, BodyLen: 12,
 			BodyWhole: true, Early: true, Rule: "outage", Fault: "latency+status", Upstream: 200, Status: 503, RetryAfter: "2", Cut: true,
-			Open: true,
+			Open: true, Rare: allRare(),
 		}
-		if got := j.Entries()[0]; got != want {
+		if got := j.Entries()[0]; !reflect.DeepEqual(got, want) {
 			t.Errorf("open entry:\ngot  %+v\nwant %+v", got, want)
 		}
 		if j.Pending() != 1 {
@@ -51,7 +52,7 @@ func TestEntryTellsTheWholeExchange(t *testing.T) {
 		x.Body(1, 1, false)
 		x.Acted("other", "other")
 		x.Answered(200, "")
-		if got := j.Entries()[0]; got != want {
+		if got := j.Entries()[0]; !reflect.DeepEqual(got, want) {
 			t.Errorf("closed entry:\ngot  %+v\nwant %+v", got, want)
 		}
 		if j.Pending() != 0 || j.Len() != 1 || j.Lost() != 0 || j.Elapsed() != 5*time.Second {
@@ -120,7 +121,7 @@ func TestLongStringsLoseOldEntriesInsteadOfMemory(t *testing.T) {
 
 func TestClippedStringsStayDifferent(t *testing.T) {
 	base := strings.Repeat("x", maxText)
-	if a, b := clip(base+"a"), clip(base+"b"); a == b || len(a) != maxText || len(b) != maxText {
+	if a, b := clip(base+"a", maxText), clip(base+"b", maxText); a == b || len(a) != maxText || len(b) != maxText {
 		t.Errorf("%d and %d bytes, equal: %v", len(a), len(b), a == b)
 	}
 }
@@ -229,7 +230,7 @@ func inOrder(t *testing.T, entries []Entry) {
 
 func TestAllFieldsAreKept(t *testing.T) {
 	// A field that is added to Entry must also be packed, or it silently stays empty.
-	if got := reflect.TypeFor[Entry]().NumField(); got != 26 {
+	if got := reflect.TypeFor[Entry]().NumField(); got != 27 {
 		t.Errorf("Entry has %d fields; teach record, line and TestEntryTellsTheWholeExchange the new one", got)
 	}
 }

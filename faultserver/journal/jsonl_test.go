@@ -20,14 +20,27 @@ func full() Entry {
 		Path: "/a b\"<&>\u2028é", Query: "x=\xff\xfe", Key: "k\x00", Precondition: true, Auth: math.MaxUint64, BodySum: 1<<53 + 1,
 		BodyLen: math.MaxInt64, BodyWhole: true, Early: true, Conn: math.MaxUint64, Proto: "HTTP/1.1", Status: 503,
 		RetryAfter: "Thu, 01 Jan 2026 00:00:00 GMT", Cut: true, Open: true, Rule: "r\xf0", Fault: "status", Upstream: 200,
+		Rare: allRare(),
+	}
+}
+
+func allRare() *Rare {
+	return &Rare{
+		Sent{
+			CallBy: "Webhook-Id", Trace: Trace{1, 15: 0xff}, Request: math.MaxUint64, Hop: math.MaxInt32, Proxied: true,
+			Range: "bytes=5-\xff", EarlyData: true, Stamp: 1, Marks: "X-Request-Id=0000000000000001",
+		},
+		Told{Location: "//elsewhere/\xe9", Directive: DirectivePushback, RetryAfterMS: "1500"},
 	}
 }
 
 func TestFullSetsEveryField(t *testing.T) {
-	v := reflect.ValueOf(full())
-	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			t.Errorf("%s is not set, so that the round trip does not test it", v.Type().Field(i).Name)
+	for _, all := range []any{full(), allRare().Sent, allRare().Told} {
+		v := reflect.ValueOf(all)
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("%s is not set, so that the round trip does not test it", v.Type().Field(i).Name)
+			}
 		}
 	}
 }
@@ -106,6 +119,10 @@ func TestReadNamesLineAndFault(t *testing.T) {
 		{"wrong type", head + "{\"seq\":1,\"status\":\"ok\"}\n", `line 2: status: a string does not fit; want int`},
 		{"fraction", head + "{\"seq\":1,\"at_ns\":1.5}\n", `line 2: at_ns: a number 1.5 does not fit; want int64`},
 		{"bad hash", head + "{\"seq\":1,\"auth\":\"xyz\"}\n", `line 2: "xyz" is not a hash of up to 16 hex digits`},
+		{"bad trace", head + "{\"seq\":1,\"trace\":\"4bf9\"}\n", `line 2: "4bf9" is not a trace id of 32 hex digits`},
+		{"long trace", head + "{\"seq\":1,\"trace\":\"4bf92f3577b34da6a3ce929d0e0e47364b\"}\n", `line 2: "4bf92f3577b34da6a3ce929d0e0e47364b" is not a trace id`},
+		{"unknown directive", head + "{\"seq\":1,\"directive\":\"maybe\"}\n", `line 2: directive is "maybe"; want yes, no or pushback`},
+		{"negative hop", head + "{\"seq\":1,\"hop\":-1}\n", `line 2: hop is -1`},
 		{"unknown raw", head + "{\"seq\":1,\"raw\":{\"status\":\"AA==\"}}\n", `line 2: raw: there is no text field "status"`},
 		{"no seq", head + "{\"at_ns\":1}\n", `line 2: seq is 0 after 0; it must rise from 1`},
 		{"disorder", head + "{\"seq\":2}\n{\"seq\":2}\n", `line 3: seq is 2 after 2`},
@@ -166,8 +183,12 @@ func TestLastLineNeedsNoNewline(t *testing.T) {
 func TestLongestEntryFitsALine(t *testing.T) {
 	j := New(1)
 	worst := strings.Repeat("\x01", 2*maxText) // six bytes of JSON each
-	x := j.Arrive(Arrival{Client: worst, Call: worst, Method: worst, Path: worst, Query: worst, Key: worst, Proto: worst})
+	x := j.Arrive(Arrival{
+		Client: worst, Call: worst, Method: worst, Path: worst, Query: worst, Key: worst, Proto: worst,
+		Sent: Sent{CallBy: worst, Range: worst, Marks: worst},
+	})
 	x.Acted(worst, worst)
+	x.Told(Told{Location: worst, RetryAfterMS: worst})
 	x.Answered(503, worst)
 	h := j.History()
 	var b bytes.Buffer

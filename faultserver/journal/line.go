@@ -60,6 +60,19 @@ type line struct {
 	Fault        string `json:"fault,omitempty"`
 	Upstream     int    `json:"upstream,omitempty"`
 
+	CallBy       string    `json:"call_by,omitempty"`
+	Trace        Trace     `json:"trace,omitzero"`
+	Request      sum       `json:"request,omitempty"`
+	Hop          int32     `json:"hop,omitempty"`
+	Proxied      bool      `json:"proxied,omitempty"`
+	Range        string    `json:"range,omitempty"`
+	EarlyData    bool      `json:"early_data,omitempty"`
+	Stamp        sum       `json:"stamp,omitempty"`
+	Marks        string    `json:"marks,omitempty"`
+	Location     string    `json:"location,omitempty"`
+	Directive    Directive `json:"directive,omitempty"`
+	RetryAfterMS string    `json:"retry_after_ms,omitempty"`
+
 	// Raw holds, by field name and in base64, the strings that JSON cannot carry because they are not UTF-8.
 	Raw map[string][]byte `json:"raw,omitempty"`
 }
@@ -82,13 +95,15 @@ func (s *sum) UnmarshalText(text []byte) error {
 func (l *line) texts() map[string]*string {
 	return map[string]*string{
 		"client": &l.Client, "call": &l.Call, "method": &l.Method, "path": &l.Path, "query": &l.Query, "key": &l.Key,
-		"proto": &l.Proto, "retry_after": &l.RetryAfter, "rule": &l.Rule, "fault": &l.Fault,
+		"proto": &l.Proto, "retry_after": &l.RetryAfter, "rule": &l.Rule, "fault": &l.Fault, "call_by": &l.CallBy,
+		"range": &l.Range, "marks": &l.Marks, "location": &l.Location, "retry_after_ms": &l.RetryAfterMS,
 	}
 }
 
 // plain reports whether all strings are UTF-8.
 func (l *line) plain() bool {
-	for _, s := range [...]string{l.Client, l.Call, l.Method, l.Path, l.Query, l.Key, l.Proto, l.RetryAfter, l.Rule, l.Fault} {
+	for _, s := range [...]string{l.Client, l.Call, l.Method, l.Path, l.Query, l.Key, l.Proto, l.RetryAfter, l.Rule, l.Fault, l.CallBy,
+		l.Range, l.Marks, l.Location, l.RetryAfterMS} {
 		if !utf8.ValidString(s) {
 			return false
 		}
@@ -102,6 +117,11 @@ func toLine(e *Entry) line {
 		Method: e.Method, Path: e.Path, Query: e.Query, Key: e.Key, Precondition: e.Precondition, Auth: sum(e.Auth),
 		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Early: e.Early, Conn: e.Conn, Proto: e.Proto, Status: e.Status,
 		RetryAfter: e.RetryAfter, Cut: e.Cut, Open: e.Open, Rule: e.Rule, Fault: e.Fault, Upstream: e.Upstream,
+	}
+	if r := e.Rare; r != nil {
+		l.CallBy, l.Trace, l.Request, l.Hop, l.Proxied = r.CallBy, r.Trace, sum(r.Request), r.Hop, r.Proxied
+		l.Range, l.EarlyData, l.Stamp, l.Marks = r.Range, r.EarlyData, sum(r.Stamp), r.Marks
+		l.Location, l.Directive, l.RetryAfterMS = r.Location, r.Directive, r.RetryAfterMS
 	}
 	if l.plain() {
 		return l
@@ -126,11 +146,25 @@ func (l *line) entry() (Entry, error) {
 			*s = string(bytes)
 		}
 	}
-	return Entry{
+	e := Entry{
 		Seq: l.Seq, At: time.Duration(l.At), Took: time.Duration(l.Took), Gone: time.Duration(l.Gone),
 		Client: l.Client, Call: l.Call, Claim: l.Claim, Method: l.Method, Path: l.Path, Query: l.Query, Key: l.Key,
 		Precondition: l.Precondition, Auth: uint64(l.Auth), BodySum: uint64(l.BodySum), BodyLen: l.BodyLen,
 		BodyWhole: l.BodyWhole, Early: l.Early, Conn: l.Conn, Proto: l.Proto, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
 		Open: l.Open, Rule: l.Rule, Fault: l.Fault, Upstream: l.Upstream,
-	}, nil
+	}
+	if r := l.rare(); r != (Rare{}) {
+		e.Rare = &r
+	}
+	return e, nil
+}
+
+func (l *line) rare() Rare {
+	return Rare{
+		Sent{
+			CallBy: l.CallBy, Trace: l.Trace, Request: uint64(l.Request), Hop: l.Hop, Proxied: l.Proxied,
+			Range: l.Range, EarlyData: l.EarlyData, Stamp: uint64(l.Stamp), Marks: l.Marks,
+		},
+		Told{Location: l.Location, Directive: l.Directive, RetryAfterMS: l.RetryAfterMS},
+	}
 }

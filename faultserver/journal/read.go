@@ -177,6 +177,10 @@ func check(e *Entry) error {
 		return fmt.Errorf("status is %d; want 100 to 999, or none", e.Status)
 	case !isStatus(e.Upstream):
 		return fmt.Errorf("upstream is %d; want 100 to 999, or none", e.Upstream)
+	case !e.More().Directive.known():
+		return fmt.Errorf("directive is %q; want yes, no or pushback", e.More().Directive)
+	case e.More().Hop < 0:
+		return fmt.Errorf("hop is %d; proxies count their attempts from 1", e.More().Hop)
 	}
 	return nil
 }

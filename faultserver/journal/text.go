@@ -27,9 +27,7 @@ func (t *texts) add(s string) uint16 {
 	if s == "" {
 		return 0
 	}
-	if len(s) > maxText {
-		s = clip(s)
-	}
+	s = clip(s, maxText)
 	if 4*len(t.ends) >= 3*len(t.slots) {
 		t.grow()
 	}
@@ -101,9 +99,12 @@ func (t *texts) expand() []string {
 	return list
 }
 
-// clip shortens an absurdly long string, and ends it with its hash so that different ones stay different.
-func clip(s string) string {
+// clip shortens a string that is longer than most bytes, and ends it with its hash so that different ones stay different.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
 	h := fnv.New64a()
 	h.Write([]byte(s))
-	return s[:maxText-24] + fmt.Sprintf("...(fnv %016x)", h.Sum64())[:24]
+	return s[:most-24] + fmt.Sprintf("...(fnv %016x)", h.Sum64())[:24]
 }
