@@ -60,8 +60,8 @@ func (b *board) event(e driver.Event) {
 	if r == nil {
 		return
 	}
-	if r.began.IsZero() {
-		r.began = time.Now()
+	if r.began.IsZero() || e.Kind == driver.Started && !r.done.IsZero() { // a breach that a busy machine could fake is looked at again
+		r.restart()
 	}
 	r.requests[e.Client] = max(r.requests[e.Client], e.Requests)
 	if e.Kind != driver.Ended {

@@ -38,6 +38,23 @@ func TestBoardRedrawsInPlace(t *testing.T) {
 	}
 }
 
+func TestBoardShowsASecondRun(t *testing.T) {
+	var out bytes.Buffer
+	b := testBoard(&out, newRow("503-burst", 1))
+	b.event(driver.Event{Scenario: "503-burst", Client: "client-1", Kind: driver.Started})
+	b.event(driver.Event{Scenario: "503-burst", Client: "client-1", Kind: driver.Ended, Requests: 4})
+	b.event(driver.Event{Scenario: "503-burst", Client: "client-1", Kind: driver.Sent, Requests: 5}) // a straggler
+	b.draw()
+	if got := out.String(); strings.Contains(got, "second run") || !strings.Contains(got, "1 of 1") {
+		t.Errorf("the first run is shown as %q", got)
+	}
+	b.event(driver.Event{Scenario: "503-burst", Client: "client-1", Kind: driver.Started})
+	b.draw()
+	if got := out.String(); !strings.Contains(got, "0 of 1") || !strings.Contains(got, "0 requests") || !strings.Contains(got, "second run") {
+		t.Errorf("the second run is shown as %q", got)
+	}
+}
+
 func TestBoardFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	b := testBoard(&out)

@@ -127,6 +127,15 @@ func (s *session) run(r *run) *outcome {
 	if s.Limit == 0 && sc.Limit > 0 {
 		sc.Limit += look.slow
 	}
+	o := s.play(sc, r, look)
+	if o.err == nil && s.suspicious(o, r) {
+		o.confirm(s.play(sc, r, look), r)
+	}
+	return o
+}
+
+// play runs a scenario once and judges what happened.
+func (s *session) play(sc scenarios.Scenario, r *run, look look) *outcome {
 	out, err := driver.Run(s.ctx, sc, s.Client, s.opts)
 	if err != nil {
 		return &outcome{Outcome: out, err: err}

@@ -14,19 +14,28 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/clients"
 	"github.com/retrygate/retrygate/suites/contract"
 	"github.com/retrygate/retrygate/suites/driver"
 )
 
-// examine judges a reference client by the strict contract in virtual time.
-func examine(t *testing.T, c clients.Client) report.Report {
+// examine judges a reference client by the strict contract in virtual time, in the named scenarios or in all.
+func examine(t *testing.T, c clients.Client, names ...string) report.Report {
 	t.Helper()
+	var only []scenarios.Scenario
+	for _, name := range names {
+		sc, err := scenarios.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		only = append(only, sc)
+	}
 	var r report.Report
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		r, err = contract.Examine(context.Background(), contract.Request{
-			Client: driver.HTTPFunc(c.Name, c.Call), Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
+			Client: driver.HTTPFunc(c.Name, c.Call), Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
 		})
 		if err != nil {
 			t.Fatal(err)

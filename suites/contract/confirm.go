@@ -1,0 +1,38 @@
+package contract
+
+import "github.com/retrygate/retrygate/assert"
+
+// suspicious reports whether a clause that a machine or chance can bend is broken badly enough to fail the run.
+func (s *session) suspicious(o *outcome, r *run) bool {
+	for _, j := range r.clauses {
+		if j.Kind.Late && j.Level >= s.FailOn && o.results[j.Kind.ID].Verdict == assert.Fail {
+			return true
+		}
+	}
+	return false
+}
+
+// confirm leaves a breach of a two-sided clause standing only if a second run shows it too: what one run in so many would
+// show of a good client, two hardly ever do.
+func (o *outcome) confirm(again *outcome, r *run) {
+	for _, j := range r.clauses {
+		first := o.results[j.Kind.ID]
+		if !j.Kind.Late || first.Verdict != assert.Fail {
+			continue
+		}
+		second, why := again.results[j.Kind.ID], ""
+		switch {
+		case again.err != nil:
+			why = again.err.Error()
+		case second.Verdict == assert.Fail:
+			first.Detail += "; a second run showed it too"
+			o.results[j.Kind.ID] = first
+			continue
+		default:
+			why = second.Verdict.String() + ": " + second.Detail
+		}
+		first.Verdict, first.Witness = assert.Inconclusive, nil
+		first.Detail = "one run in two broke it (" + first.Detail + "), and the other did not (" + why + ")"
+		o.results[j.Kind.ID] = first
+	}
+}

@@ -1,0 +1,50 @@
+package selftest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/suites/clients"
+)
+
+// TestTwoSidedBreachesNeedTwoRuns has a client march in step for its first calls only, as a stalled machine or chance may
+// show it once.
+func TestTwoSidedBreachesNeedTwoRuns(t *testing.T) {
+	marching, err := clients.All.Get("no-jitter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	polite, err := clients.All.Get("polite-get")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const calls = 20 // of 503-burst
+	for _, tt := range []struct {
+		name  string
+		march int64 // so many calls, after the one to a healthy server
+		want  assert.Verdict
+		words string
+	}{
+		{"once", calls, assert.Inconclusive, "one run in two broke it"},
+		{"twice", 2 * calls, assert.Fail, "a second run showed it too"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var n atomic.Int64
+			r := examine(t, clients.Client{Name: tt.name, Call: func(ctx context.Context, h *http.Client, url string) error {
+				if n.Add(1) <= 1+tt.march {
+					return marching.Call(ctx, h, url)
+				}
+				return polite.Call(ctx, h, url)
+			}}, "503-burst")
+			for _, res := range r.Results {
+				if res.Clause == "jitter-present" && (res.Verdict != tt.want || !strings.Contains(res.Detail, tt.words)) {
+					t.Errorf("%s: %s; want %s", res.Verdict, res.Detail, tt.want)
+				}
+			}
+		})
+	}
+}
