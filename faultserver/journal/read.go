@@ -259,3 +259,14 @@ func (p *parser) decode(text []byte, last bool, into any) error {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 }
+
+// ReadEntry reads one line of a written history that is an entry, for readers that take lines one by one.
+func ReadEntry(text []byte) (Entry, error) {
+	var l line
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return Entry{}, fmt.Errorf("journal: %w", err)
+	}
+	return l.entry()
+}

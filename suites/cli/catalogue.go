@@ -10,6 +10,7 @@ import (
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/report"
 	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/journal/accesslog"
 	"github.com/retrygate/retrygate/faultserver/schedule"
 	"github.com/retrygate/retrygate/faultserver/strict"
 	"github.com/retrygate/retrygate/scenarios"
@@ -58,6 +59,7 @@ var catalogues = []catalogue{
 	{"clauses", "clause", clauseItems},
 	{"profiles", "profile", profileItems},
 	{"formats", "report format", formatItems},
+	{"logs", "log format", logItems},
 }
 
 func faultItems() (all []item) {
@@ -148,5 +150,12 @@ func formatItems() (all []item) {
 	}
 	all = append(all, item{Name: junit, Summary: "for CI servers: a test case for each scenario and clause; needs a file"})
 	slices.SortFunc(all, func(a, b item) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func logItems() (all []item) {
+	for _, f := range accesslog.Formats.All() {
+		all = append(all, item{Name: f.Name, Summary: f.Summary, Facts: facts{{"source", f.Source}}, Example: f.Example})
+	}
 	return all
 }

@@ -13,14 +13,14 @@ func newExplain(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain NAME",
 		Short: "Say what a clause, scenario, fault or schedule is, and why",
-		Long: `Says what is known about a clause, scenario, fault kind, schedule, profile or
-report format: what it is, why, how it is measured, how to fix a client that
+		Long: `Says what is known about a clause, scenario, fault kind, schedule, profile,
+report format or log format: what it is, why, how it is measured, how to fix a client that
 breaks it, and how it is written.`,
 		Example: `  retrygate explain jitter-present
   retrygate explain 503-burst`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("explain: name one clause, scenario, fault kind, schedule, profile or report format; see retrygate list")
+				return fmt.Errorf("explain: name one clause, scenario, fault kind, schedule, profile, report or log format; see retrygate list")
 			}
 			return nil
 		},
