@@ -82,24 +82,24 @@ func BenchmarkProxy(b *testing.B) {
 	b.Run("post", func(b *testing.B) { compare(b, post, serve(b, plain), subject(b)) })
 }
 
-func listen(b *testing.B, s *faultserver.Server) (addr string) {
-	b.Helper()
+func listen(tb testing.TB, s *faultserver.Server) (addr string) {
+	tb.Helper()
 	at, err := s.Listen("127.0.0.1:0", "")
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return strings.TrimPrefix(at, "http://")
 }
 
-func serve(b *testing.B, h http.Handler) (addr string) {
-	b.Helper()
+func serve(tb testing.TB, h http.Handler) (addr string) {
+	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	server := &http.Server{Handler: h}
 	go server.Serve(l)
-	b.Cleanup(func() { server.Close() })
+	tb.Cleanup(func() { server.Close() })
 	return l.Addr().String()
 }
 
@@ -131,14 +131,18 @@ type load struct {
 }
 
 func dial(b *testing.B, addr string, request []byte) *load {
-	b.Helper()
+	return dialN(b, addr, request, connections)
+}
+
+func dialN(tb testing.TB, addr string, request []byte, n int) *load {
+	tb.Helper()
 	l := &load{request: request}
-	for range connections {
+	for range n {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
-		b.Cleanup(func() { c.Close() })
+		tb.Cleanup(func() { c.Close() })
 		l.conns, l.readers = append(l.conns, c), append(l.readers, bufio.NewReader(c))
 	}
 	return l

@@ -53,6 +53,7 @@ func (x *recorder) readBody(r *http.Request) bool {
 		return !x.refused
 	}
 	x.read = true
+	x.yield()
 	switch {
 	case r.Body == nil || r.Body == http.NoBody:
 		x.entry.Body(0, 0, true)

@@ -1,9 +1,45 @@
 package faultserver
 
-import "math/rand/v2"
+import (
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
 
-// All randomness comes from the seed and the request's sequence number, never from the order in which requests happen to
-// run: one seed gives one outcome for each sequence number.
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// All randomness comes from the seed and from which request it is, never from the order in which requests happen to run: one
+// seed gives one outcome for each. Which request it is says its sequence number in the journal; a rule that counts per client
+// goes by the client and its hit instead, so that a client's program is the same whatever others do meanwhile.
+
+// luck says where the random numbers of one request come from.
+type luck struct{ seed, number uint64 }
+
+// luckOf gives the luck of a request that is a rule's hit.
+func (x *recorder) luckOf(c *rule, n count) luck {
+	if c.per == PerClient {
+		return luck{mix(x.server.seed ^ x.identity()), uint64(n.hits)}
+	}
+	return luck{x.server.seed, x.entry.Seq()}
+}
+
+// identity is a number for the client that is the same in every run. Names made of credentials are not: their hashes are
+// keyed anew for each server.
+func (x *recorder) identity() uint64 {
+	name := x.client
+	var unused journal.Arrival
+	if secret := identify(&unused, x.request.Header); secret != "" && name == keyName(max(1, x.server.hash(account(secret)))) {
+		name = "credentials " + account(secret)
+	}
+	return steady(name)
+}
+
+// steady is a hash that does not differ from run to run.
+func steady(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text) // never fails
+	return h.Sum64()
+}
 
 // roll returns a number in [0, 1) for a rule and a request.
 func roll(seed uint64, rule int, seq uint64) float64 {

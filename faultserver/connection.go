@@ -202,8 +202,14 @@ func (c *rule) takes(s *Server, p *program, on *connection, at time.Duration) (f
 			return fault.Spec{}, false
 		}
 	}
-	if c.chance != 1 && roll(s.seed, c.index, p.hits.Add(1)) >= c.chance {
-		return fault.Spec{}, false
+	if c.chance != 1 {
+		l := luck{s.seed, p.hits.Add(1)}
+		if c.per == PerClient {
+			l = luck{mix(s.seed ^ steady(on.owner())), uint64(n.hits)}
+		}
+		if roll(l.seed, c.index, l.number) >= c.chance {
+			return fault.Spec{}, false
+		}
 	}
 	return c.pick(n)
 }
@@ -211,6 +217,7 @@ func (c *rule) takes(s *Server, p *program, on *connection, at time.Duration) (f
 // decideConnection has a rule that acts on connections decide about a request: it is a hit if the connection was kept alive
 // and no such rule has taken it.
 func (c *rule) decideConnection(x *recorder) {
+	x.yield() // the connection has a lock of its own
 	on := x.line
 	on.mu.Lock()
 	defer on.mu.Unlock()

@@ -6,7 +6,8 @@
 //  1. Its arrival is journalled, before the body is read and before anything delays it: a verifier has to see requests
 //     that are still going on. Who sent it, and which call it belongs to, is told by listener and headers.
 //  2. The plan's router finds the first rule that the request meets and that is on: match, hits and schedule, chance.
-//     What is decided by chance depends on the seed and the request's sequence number only.
+//     What is decided by chance depends on the seed and the request's sequence number only, or on the client and its hit
+//     where a rule counts per client.
 //  3. The body is read and hashed, all of it for the stub, up to 1 MiB before an upstream is asked; the rest is hashed as
 //     it streams. Reading it early is also what lets net/http notice that the client left. A fault that acts before the
 //     body was read finds it untouched; a rule that tells calls apart by their bodies reads it before step 2.

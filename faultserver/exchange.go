@@ -67,11 +67,15 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *
 	}
 	x.client, x.call = a.Client, a.Call
 	s.run.RLock()
-	x.program, x.entry = s.program.Load(), s.journal.Arrive(a)
-	s.run.RUnlock()
+	x.program = s.program.Load()
 	if x.program.connects {
 		x.line, x.met = c, c.first(x.program)
 	}
+	if x.turn = x.program.ordered; x.turn {
+		x.program.turn.Lock()
+	}
+	x.entry = s.journal.Arrive(a)
+	s.run.RUnlock()
 	return x
 }
 

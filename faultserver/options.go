@@ -24,7 +24,8 @@ func WithUpstream(u *url.URL) Option { return func(s *Server) { s.upstream = u }
 // WithTransport sets how the upstream is reached. The default keeps many connections and uses no proxy.
 func WithTransport(t http.RoundTripper) Option { return func(s *Server) { s.transport = t } }
 
-// WithSeed sets the seed of all randomness, default 0: the same seed gives each sequence number the same outcome.
+// WithSeed sets the seed of all randomness, default 0: the same seed gives each sequence number, or each
+// client's n-th hit of a rule that counts per client, the same outcome.
 func WithSeed(seed uint64) Option { return func(s *Server) { s.seed = seed } }
 
 // WithJournal records to j, in place of a journal of the server's own.

@@ -33,7 +33,8 @@ type Rule struct {
 	Per Scope `yaml:"per" doc:"what hits and time are counted over: each call, each client, or all; default all"`
 
 	// Chance is how likely the rule acts on a request that it is on for, from above 0 to 1; nil: 1. It is decided by the
-	// seed and the request's sequence number alone.
+	// seed and the request's sequence number alone; with Per client by the seed, the client and its hit, so that each client
+	// has a program of its own that comes out the same in every run.
 	Chance *float64 `yaml:"chance" doc:"how likely it acts when it is on, from above 0 to 1; default 1"`
 
 	// Fault acts on every request that the rule is on for.

@@ -3,6 +3,7 @@ package faultserver
 import (
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -17,6 +18,9 @@ type program struct {
 	router *mux.Router
 	rules  []*rule
 	calls  []*tally // of the rules that count per call
+
+	ordered bool       // some rules count hits
+	turn    sync.Mutex // held from arrival to the hit, so that hits are counted in the order of the journal
 
 	connects bool          // some rules act on connections
 	hits     atomic.Uint64 // of those rules, for what they decide by chance
@@ -54,7 +58,7 @@ func (p Plan) compile() (*program, error) {
 		}
 		c := &rule{
 			index: i, name: r.name(i), per: r.Per, when: r.When.Schedule(), chance: 1,
-			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, counts: r.counts(),
+			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, counts: r.counts() || r.Per == PerClient,
 		}
 		for _, f := range r.faults() {
 			c.faults = append(c.faults, f.Fresh())
@@ -67,6 +71,7 @@ func (p Plan) compile() (*program, error) {
 		// Added last, so that mux asks it exactly once for each request that meets everything else.
 		route.MatcherFunc(c.decide)
 		done.rules = append(done.rules, c)
+		done.ordered = done.ordered || c.counts
 		if c.counts && c.per == PerCall {
 			done.calls = append(done.calls, &c.tally)
 		}
@@ -77,9 +82,19 @@ func (p Plan) compile() (*program, error) {
 // decide finds the rule that acts on a request, and leaves it in x. It does not go through Router.ServeHTTP, which
 // answers 404 and 405 by itself and copies the request.
 func (p *program) decide(x *recorder, r *http.Request) {
+	defer x.yield()
 	if len(p.rules) > 0 {
 		x.match.Handler = x
 		p.router.Match(r, &x.match)
+	}
+}
+
+// yield lets the next request be decided about. It comes early where a body has to be read first, or where a fault chooses:
+// nobody waits for a client, or for code that is not the server's.
+func (x *recorder) yield() {
+	if x.turn {
+		x.turn = false
+		x.program.turn.Unlock()
 	}
 }
 
@@ -101,7 +116,8 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 			return false
 		}
 	}
-	if c.chance == 1 || roll(x.server.seed, c.index, x.entry.Seq()) < c.chance {
+	if l := x.luckOf(c, n); c.chance == 1 || roll(l.seed, c.index, l.number) < c.chance {
+		x.luck, x.random = l, nil
 		c.act(x, n)
 	}
 	return false
@@ -112,6 +128,9 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 func (c *rule) act(x *recorder, n count) {
 	f, ok := c.pick(n)
 	if ok {
+		if _, chooses := f.Fault().(fault.Selective); chooses {
+			x.yield()
+		}
 		f, ok = f.Select(x, x.request)
 	}
 	if !ok {

@@ -37,10 +37,12 @@ type recorder struct {
 	line *connection // set where rules act on connections
 	met  bool        // the connection was a hit of those rules before
 
+	turn    bool // it holds the program's
 	match   mux.RouteMatch
 	decided bool  // by a rule that acts, or that lets it pass
 	rule    *rule // nil: none acts
 	fault   fault.Spec
+	luck    luck // of the rule's hit
 	random  *rand.Rand
 
 	status    int   // 0: no final status yet
@@ -160,7 +162,10 @@ func (x *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Draw gives the exchange's random numbers. It implements fault.Draws.
 func (x *recorder) Draw() *rand.Rand {
 	if x.random == nil {
-		x.random = draws(x.server.seed, x.entry.Seq())
+		if x.luck == (luck{}) {
+			x.luck = luck{x.server.seed, x.entry.Seq()} // no rule was asked
+		}
+		x.random = draws(x.luck.seed, x.luck.number)
 	}
 	return x.random
 }
