@@ -48,15 +48,15 @@ func ownPrograms(random *rand.Rand) (rules []faultserver.Rule, programs [][]int)
 		}))}), programs
 }
 
-// everyone plays 1,000 clients at once, told apart by a header, by credentials, or by a listener of their own, and returns
-// what the journal has of each.
-func everyone(t *testing.T, seed uint64) (slices [manyClients][]journal.Entry, programs [][]int) {
+// everyone plays clients at once, told apart by a header, by credentials, or by a listener of their own, and returns what the
+// journal has of each.
+func everyone(t *testing.T, seed uint64, clients int) (slices [manyClients][]journal.Entry, programs [][]int) {
 	t.Helper()
 	rules, programs := ownPrograms(rand.New(rand.NewPCG(9, 9)))
 	virtual(t, func(t *testing.T, w *world) {
 		w.use(t, rules...)
 		var all sync.WaitGroup
-		for i := range manyClients {
+		for i := range clients {
 			request, headers := fmt.Sprintf("GET /%d", i), []string{"X-Client", fmt.Sprintf("app-%d", i)}
 			switch i % 3 {
 			case 1:
@@ -91,7 +91,7 @@ func everyone(t *testing.T, seed uint64) (slices [manyClients][]journal.Entry, p
 			names[e.Client] = i
 			slices[i] = append(slices[i], e)
 		}
-		if len(names) != manyClients {
+		if len(names) != clients {
 			t.Errorf("the journal knows %d clients", len(names))
 		}
 	}, faultserver.WithSeed(seed), faultserver.WithClientHeader("X-Client"))
@@ -101,9 +101,10 @@ func everyone(t *testing.T, seed uint64) (slices [manyClients][]journal.Entry, p
 // Of 1,000 clients at once, the journal shows for each its own program to the letter, and what comes by chance is the same
 // for the same seed, whatever the others did meanwhile.
 func TestAThousandProgramsAtOnce(t *testing.T) {
-	one, programs := everyone(t, 1)
-	again, _ := everyone(t, 1)
-	other, _ := everyone(t, 2)
+	one, programs := everyone(t, 1, manyClients)
+	again, _ := everyone(t, 1, manyClients)
+	const few = 100
+	other, _ := everyone(t, 2, few)
 	differ, drawn := 0, 0
 	for i, entries := range one {
 		for k, e := range entries {
@@ -123,11 +124,11 @@ func TestAThousandProgramsAtOnce(t *testing.T) {
 		if !slices.Equal(statuses(entries), statuses(again[i])) {
 			t.Errorf("client %d: %v, then %v with the same seed", i, statuses(entries), statuses(again[i]))
 		}
-		if !slices.Equal(statuses(entries), statuses(other[i])) {
+		if i < few && !slices.Equal(statuses(entries), statuses(other[i])) {
 			differ++
 		}
 	}
-	if drawn < manyClients || differ < manyClients*3/4 {
+	if drawn < manyClients || differ < few*3/4 {
 		t.Errorf("%d outcomes were left to chance; another seed changes those of %d clients", drawn, differ)
 	}
 }

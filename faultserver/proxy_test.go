@@ -35,7 +35,7 @@ func proxied(t *testing.T, upstream http.HandlerFunc, test func(t *testing.T, w 
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := &http.Server{Handler: upstream, DisableGeneralOptionsHandler: true}
+		server := &http.Server{Handler: upstream, DisableGeneralOptionsHandler: true, IdleTimeout: time.Second}
 		go server.Serve(l)
 		defer server.Close()
 		test(t, w)
