@@ -31,6 +31,7 @@ var examples = map[string]struct{ broken, kept *history.Builder }{
 	})},
 	"retry-after-delta":      {told("2", s), told("2", 2*s)},
 	"retry-after-date":       {told(epoch.Add(2*s).Format(imf), s), told(epoch.Add(2*s).Format(imf), 2*s)},
+	"retry-after-sanity":     {told("-5", 0).Client("b").Attempt(0, 0, 429).RetryAfter("-5").Attempt(0, ms, 200).Client("c").Attempt(0, 0, 429).RetryAfter("-5").Attempt(0, ms, 200), told("-5", s)},
 	"body-identical":         {post().Attempt(0, ms, 429).Body("").Attempt(s, ms, 201), post().Retries(0, 429, s)},
 	"idempotency-key-stable": {post().Key("1").Cut(0, ms).Key("2").Attempt(s, ms, 201), post().Key("1").Cut(0, ms).Attempt(s, ms, 201)},
 	"stop-after-success":     {history.New().Retries(0, 200, s), history.New().Attempt(0, ms, 200)},

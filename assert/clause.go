@@ -118,6 +118,9 @@ type Run struct {
 	Until time.Duration // how long was watched
 	Ended bool          // the clients are known to have ended, so that no attempt can follow
 	Noise Noise         // what the canary saw
+
+	// Working: the client, which ends with its call, had not ended when it was stopped, and this call was its latest.
+	Working bool
 }
 
 // Noise is the lateness of the harness's own canary client, slice by slice: how far the machine itself bends time.

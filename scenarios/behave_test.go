@@ -89,6 +89,7 @@ var behaviour = map[string]struct {
 	"429-retry-after-seconds": {2, 4, 0, "429/3 429/5 200 200 429/3 429/5 200 200"},
 	"503-retry-after":         {2, 3, 0, "503/3 200 200 503/3 200 200"},
 	"429-retry-after-date":    {1, 3, 0, "429/Sat, 200 200"}, // virtual time begins on a Saturday
+	"429-retry-after-long":    {3, 1, 0, "429/86400 429/2147484 429/1000000000000"},
 	"429-retry-after-odd":     {4, 2, 0, "429/-5 429/-5 429/1.5 429/1.5 429/soon 429/soon 429/Fri, 429/Fri,"},
 	"lost-answer":             {4, 2, 0, "lose-answer 200 lose-answer 200 502 200 lose-answer 200"},
 	"interrupted-upload":      {5, 2, 0, "reset 200 reset 200 503 200 reset 200 reset 200"},

@@ -6,7 +6,7 @@ func init() {
 	register(Client{
 		Name:    "no-wait",
 		Summary: "4 attempts back to back",
-		Breaks:  []string{"min-spacing", "backoff-growth"},
+		Breaks:  []string{"min-spacing", "backoff-growth", "retry-after-sanity"},
 		Call:    p.call,
 	})
 }

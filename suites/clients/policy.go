@@ -153,7 +153,7 @@ func transient(o outcome) bool {
 func keepRetryAfter(h http.Header) (time.Duration, bool) {
 	v := h.Get("Retry-After")
 	if s, err := strconv.Atoi(v); err == nil && s >= 0 {
-		return time.Duration(s) * time.Second, true
+		return time.Duration(min(s, math.MaxInt32)) * time.Second, true // 68 years; more could overflow
 	}
 	at, err := http.ParseTime(v)
 	wait := time.Until(at)

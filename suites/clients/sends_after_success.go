@@ -9,6 +9,8 @@ import (
 func init() {
 	p := polite()
 	call := func(ctx context.Context, h *http.Client, url string) error {
+		ctx, cancel := context.WithTimeout(ctx, p.within)
+		defer cancel()
 		o := p.send(ctx, h, url, "", 1)
 		if !transient(o) {
 			return o.result()

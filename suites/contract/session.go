@@ -152,15 +152,32 @@ func (s *session) play(sc scenarios.Scenario, r *run, look look) *outcome {
 
 // markUnfinished gives the calls of clients that were stopped a run that has not ended: they could have gone on.
 func (o *outcome) markUnfinished() {
+	latest := o.latestCalls()
 	for i, c := range o.calls {
 		for _, end := range o.Ends {
 			if end.Client == c.Client && end.Stopped != "" {
 				cut := o.Run
 				cut.Ended, cut.Until = false, end.StoppedAt // silence after that is the harness's own
+				cut.Working = latest[c.Client] == i && end.Left == 0
 				o.calls[i].Run = &cut
 			}
 		}
 	}
+}
+
+// latestCalls finds the call that each client sent its last request for.
+func (o *outcome) latestCalls() map[string]int {
+	latest := map[string]int{}
+	last := func(i int) time.Duration {
+		a := o.calls[i].Attempts
+		return a[len(a)-1].At
+	}
+	for i, c := range o.calls {
+		if k, ok := latest[c.Client]; !ok || last(i) > last(k) {
+			latest[c.Client] = i
+		}
+	}
+	return latest
 }
 
 // judge checks the run's clauses. A scenario whose fault never acted has put nothing to the test.

@@ -68,6 +68,8 @@ func guard(ctx context.Context, name string, f func(context.Context) error) (Exi
 		stack string
 	}
 	done := make(chan result, 1)
+	patient, stop := undated(ctx)
+	defer stop()
 	go func() {
 		r := result{err: fmt.Errorf("%s ended its goroutine in place of returning; does it call FailNow or Goexit?", name)}
 		defer func() {
@@ -76,7 +78,7 @@ func guard(ctx context.Context, name string, f func(context.Context) error) (Exi
 			}
 			done <- r
 		}()
-		r.err = f(ctx)
+		r.err = f(patient)
 	}()
 	ended := func(r result) (Exit, Output) { return Exit{Code: -1, Err: r.err}, Output{Stderr: r.stack} }
 	select {
@@ -91,5 +93,16 @@ func guard(ctx context.Context, name string, f func(context.Context) error) (Exi
 		return ended(r)
 	case <-timer.C:
 		return Exit{Code: -1, Alive: true, Err: errors.New("it still runs; does it heed its context?")}, Output{}
+	}
+}
+
+// undated is a context that ends with ctx, but does not tell when that will be: the harness's limit is no deadline of the
+// caller, and a client that knew it would not show how long it waits.
+func undated(ctx context.Context) (patient context.Context, stop func()) {
+	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	return patient, func() {
+		unlink()
+		cancel(nil)
 	}
 }

@@ -94,7 +94,7 @@ func TestGoClients(t *testing.T) {
 		breaks []string
 	}{
 		{"hashicorp/go-retryablehttp", hashicorp, []string{
-			"amplification-factor", "identical-payload-rate", "jitter-present", "no-retry-permanent-5xx", "retry-cap", "total-deadline",
+			"amplification-factor", "identical-payload-rate", "jitter-present", "no-retry-permanent-5xx", "retry-after-sanity", "retry-cap", "total-deadline",
 		}},
 		{"cenkalti/backoff, every error", backoffNaive, []string{
 			"amplification-factor", "identical-payload-rate", "no-retry-4xx", "no-retry-permanent-5xx", "retry-after-date",

@@ -1,0 +1,194 @@
+package assert
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/retrygate/retrygate/assert/infer"
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+func init() {
+	register(Kind{
+		ID: "retry-after-sanity", Level: Major,
+		Summary: "A Retry-After that is absurdly long or no value at all neither stalls the client nor makes it come back at once.",
+		Measure: "The wait after a failed answer whose Retry-After asks for more than the contract's maximum, or is neither whole seconds nor a " +
+			"date (negative, a fraction, a word). Giving up is lawful. A wait longer than the maximum fails, or than the time for the whole " +
+			"call if that is less, and so does a client that is still at it then. Waits fail that are below the shortest that the " +
+			"agreed backoff gives, or for one value so short together that a client drawing each between 0 and the initial backoff (50 ms " +
+			"if none is agreed) shows them less than once in 10,000 runs.",
+		Why: "One wrong header from a proxy or a clock that ran on parks a worker for a day, or, where junk is read as 0 and where a timer " +
+			"overflows (2,147,484 s in JavaScript), turns the whole fleet into a hot loop.",
+		Fix: "Parse strictly: digits only, or one of the three date forms. Anything else counts as no header: use your own backoff. Above a " +
+			"maximum of your own give up, or wait the maximum; compare before multiplying, so that nothing overflows.",
+		Source: "RFC 9110 10.2.3 (June 2022); draft-ietf-httpapi-ratelimit-headers, security considerations; urllib3 2.7 (clamps at 6 h), " +
+			"openai-python (over 120 s: gives up), azcore (60 s), axios-retry 4.5 (overflow), read in 2026",
+		Late: true, Samples: Samples{Calls: 3, Gaps: 1},
+		New: func(c *Contract) Clause {
+			return &RetryAfterSanity{
+				Max: longestWait(c), Absurd: c.RetryAfter.Max, Min: c.Backoff.Jitter.Floor(c.Backoff.Initial), Base: c.Backoff.Initial,
+			}
+		},
+	})
+}
+
+// RetryAfterSanity promises that senseless values of Retry-After do no harm.
+type RetryAfterSanity struct {
+	Max    time.Duration `yaml:"max"`    // no wait after such a value is longer; default 120 s
+	Absurd time.Duration `yaml:"absurd"` // what asks for more is meant, besides what is no value; default 120 s
+	Min    time.Duration `yaml:"min"`    // no wait after such a value is shorter; 0 where full jitter is allowed
+	Base   time.Duration `yaml:"base"`   // smallest initial backoff, before jitter; default 50 ms
+}
+
+// longestWait is how long a client may wait at most that was told an absurd time: a call that takes longer than agreed is
+// lost anyway.
+func longestWait(c *Contract) time.Duration {
+	if c.Attempts.Within > 0 && (c.RetryAfter.Max == 0 || c.Attempts.Within < c.RetryAfter.Max) {
+		return c.Attempts.Within
+	}
+	return c.RetryAfter.Max
+}
+
+// ID names the clause.
+func (p RetryAfterSanity) ID() string { return "retry-after-sanity" }
+
+// Validate finds parameters that make no sense.
+func (p *RetryAfterSanity) Validate(n strict.Node) {
+	atLeast(n, "max", p.Max, time.Second)
+	atLeast(n, "absurd", p.Absurd, time.Second)
+	atLeast(n, "min", p.Min, 0)
+	atLeast(n, "base", p.Base, time.Millisecond)
+}
+
+// Check measures the waits after senseless values.
+func (p RetryAfterSanity) Check(calls []Call) Result {
+	p.fill()
+	t, hasty := tally{id: p.ID()}, map[string]*hurry{}
+	for i := range calls {
+		c := &calls[i]
+		met, over, done := false, true, false
+		for k := range c.Attempts {
+			e := &c.Attempts[k]
+			if !p.senseless(e, c.Run) {
+				continue
+			}
+			met = true
+			if k+1 == len(c.Attempts) {
+				done, over = p.last(&t, c, k)
+				continue
+			}
+			wait := c.Attempts[k+1].At - endOf(e)
+			if wait < -overlap || done || c.maybeBetween(endOf(e), c.Attempts[k+1].At) {
+				continue
+			}
+			if done = p.measure(&t, c, k, max(0, wait)); done {
+				continue
+			}
+			h := hasty[e.RetryAfter]
+			if h == nil {
+				h = &hurry{}
+				hasty[e.RetryAfter] = h
+			}
+			h.add(c, k, max(0, wait), p.Base/2)
+		}
+		if met && !done {
+			t.keep(over)
+		}
+	}
+	if r, found := p.together(hasty); found && t.broken == 0 {
+		return r
+	}
+	return t.result("waits after a senseless Retry-After were the client's own, or the call ended",
+		"no failure came with a Retry-After beyond "+span(p.Absurd)+" or without a meaning",
+		"the watch ended before it was clear that the client had given up")
+}
+
+func (p *RetryAfterSanity) fill() {
+	const usual = 120 * time.Second // as openai-python
+	if p.Absurd <= 0 {
+		p.Absurd = usual
+	}
+	if p.Max <= 0 {
+		p.Max = usual
+	}
+	if p.Base <= 0 {
+		p.Base = 50 * time.Millisecond
+	}
+}
+
+// senseless reports whether the header asks for too long or says nothing. A date in the past and 0 do make sense: now.
+func (p RetryAfterSanity) senseless(e *journal.Entry, run *Run) bool {
+	if e.RetryAfter == "" || !failed(e) || networkFailure(e) {
+		return false
+	}
+	began := run.Began
+	if began.IsZero() && isDate(e.RetryAfter) {
+		return false // how far off it is cannot be known
+	}
+	asked, ok := Asked(*e, began)
+	return !ok || asked > p.Absurd
+}
+
+// measure judges one wait, and reports whether it was a breach or may have been one.
+func (p RetryAfterSanity) measure(t *tally, c *Call, k int, wait time.Duration) bool {
+	e := &c.Attempts[k]
+	say := func(contract string) func() (string, []journal.Entry) {
+		return func() (string, []journal.Entry) {
+			return fmt.Sprintf("attempt %d came %s after %s; the contract says %s", k+2, span(wait), after(e), contract), c.Attempts[k : k+2]
+		}
+	}
+	from, to := endOf(e), c.Attempts[k+1].At
+	switch {
+	case wait < p.Min-Early(p.Min):
+		t.breach(c, float64(p.Min-wait), say("not before "+span(p.Min)))
+	case wait > p.Max+Late(p.Max, c.Run.Noise.P99(from, to)):
+		t.late(c, lateness{from, to, wait - p.Max, 1}, float64(wait), say("to wait "+span(p.Max)+" at most, or to give up"))
+	default:
+		return false
+	}
+	return true
+}
+
+// last judges a call that got no further: done if it was or may have been a breach, over if nothing can follow.
+func (p RetryAfterSanity) last(t *tally, c *Call, k int) (done, over bool) {
+	e := &c.Attempts[k]
+	from, until := endOf(e), c.Run.Until
+	waited := until - from
+	if c.Run.Ended || !c.Run.Working || waited <= p.Max+Late(p.Max, c.Run.Noise.P99(from, until)) {
+		return false, c.Run.Ended
+	}
+	t.late(c, lateness{from, until, waited - p.Max, 1}, float64(waited), func() (string, []journal.Entry) {
+		return fmt.Sprintf("%s was still waiting %s after %s; the contract says to wait %s at most, or to give up", named(c.Client), span(waited),
+			after(e), span(p.Max)), c.Attempts[k : k+1]
+	})
+	return true, true
+}
+
+// together judges the waits after each value. Their bare sum is looked at: a late machine only makes it longer.
+func (p RetryAfterSanity) together(hasty map[string]*hurry) (Result, bool) {
+	r := Result{Clause: p.ID()}
+	for _, value := range slices.Sorted(maps.Keys(hasty)) {
+		h := hasty[value]
+		slices.Sort(h.waits)
+		var sum time.Duration
+		for _, w := range h.waits {
+			sum += w
+		}
+		chance, mean := infer.SumChance(len(h.waits), sum, p.Base), sum/time.Duration(len(h.waits))
+		if chance*float64(len(hasty)) < rare {
+			r.Verdict, r.Witness = Fail, h.shown
+			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later on average (%s); the contract wants a wait, and even waits drawn "+
+				"between 0 and %s are that short less than once in 10,000 runs", printable(value), span(mean), plural(len(h.waits), "wait"), span(p.Base))
+			return r, true
+		}
+		if mean < p.Base/5 {
+			r.Verdict = Inconclusive
+			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later on average (%s), which jitter can do by chance; more calls would tell",
+				printable(value), span(mean), plural(len(h.waits), "wait"))
+		}
+	}
+	return r, r.Verdict == Inconclusive
+}

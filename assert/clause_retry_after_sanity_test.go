@@ -1,0 +1,67 @@
+package assert_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/internal/history"
+)
+
+func TestRetryAfterSanity(t *testing.T) {
+	const kept = "waits after a senseless Retry-After were the client's own, or the call ended"
+	const none = "no failure came with a Retry-After beyond 2m or without a meaning"
+	calls := func(n int, value string, wait time.Duration) *history.Builder {
+		return clients(n, func(_ int, h *history.Builder) {
+			h.Attempt(0, 0, 429).RetryAfter(value).Attempt(wait, 0, 429).RetryAfter(value).Attempt(2*wait, 0, 200)
+		})
+	}
+	day := func() *history.Builder { return history.New().Attempt(0, 0, 503).RetryAfter("86400") }
+	check(t, assert.RetryAfterSanity{}, []row{
+		{name: "gives up at a day", history: day(), want: assert.Pass, detail: kept + " (1 call)"},
+		{name: "waits its own two minutes instead", history: day().Attempt(120*s, ms, 200), want: assert.Pass, detail: kept + " (1 call)"},
+		{name: "obeys", history: day().Attempt(86400*s, ms, 200), want: assert.Fail, witness: []uint64{1, 2},
+			detail: "attempt 2 came 24h after a 503 with Retry-After: 86400; the contract says to wait 2m at most, or to give up"},
+		{name: "obeys, without a canary", history: day().Attempt(86400*s, ms, 200), run: &assert.Run{Ended: true}, want: assert.Inconclusive,
+			detail: "attempt 2 came 24h after a 503 with Retry-After: 86400; the contract says to wait 2m at most, or to give up; but no canary ran, so the machine itself may have been late"},
+		{name: "is at it still", history: day(), run: &assert.Run{Until: 140 * s, Working: true, Noise: calm}, want: assert.Fail, witness: []uint64{1},
+			detail: "a was still waiting 2m20s after a 503 with Retry-After: 86400; the contract says to wait 2m at most, or to give up"},
+		{name: "may be at it still", history: day(), run: &assert.Run{Until: 140 * s, Noise: calm}, want: assert.Inconclusive,
+			detail: "the watch ended before it was clear that the client had given up (1 call)"},
+		{name: "is at it, watched for a minute", history: day(), run: &assert.Run{Until: 60 * s, Working: true, Noise: calm}, want: assert.Inconclusive,
+			detail: "the watch ended before it was clear that the client had given up (1 call)"},
+		{name: "junk, own backoff", history: calls(3, "soon", s), want: assert.Pass, detail: kept + " (3 calls)"},
+		{name: "junk as nothing", history: calls(3, "soon", ms), want: assert.Fail, witness: []uint64{1, 4, 4, 7, 2, 5},
+			detail: "after Retry-After: soon the next attempt came 1 ms later on average (6 waits); the contract wants a wait, and even waits drawn between 0 and 50 ms are that short less than once in 10,000 runs"},
+		{name: "junk as nothing, once", history: history.New().Attempt(0, 0, 429).RetryAfter("-5").Attempt(ms, 0, 200), want: assert.Inconclusive,
+			detail: "after Retry-After: -5 the next attempt came 1 ms later on average (1 wait), which jitter can do by chance; more calls would tell"},
+		{name: "a timer that overflows", history: calls(3, "2147484", ms), want: assert.Fail, witness: []uint64{1, 4, 4, 7, 2, 5},
+			detail: "after Retry-After: 2147484 the next attempt came 1 ms later on average (6 waits); the contract wants a wait, and even waits drawn between 0 and 50 ms are that short less than once in 10,000 runs"},
+		{name: "one value of two as nothing", history: calls(3, "soon", s).Client("d").Attempt(0, 0, 429).RetryAfter("-5").Attempt(0, 0, 429).RetryAfter("-5").Attempt(0, 0, 200),
+			want: assert.Fail, witness: []uint64{4, 5, 5, 6},
+			detail: "after Retry-After: -5 the next attempt came 0 ms later on average (2 waits); the contract wants a wait, and even waits drawn between 0 and 50 ms are that short less than once in 10,000 runs"},
+		{name: "below the agreed backoff", clause: assert.RetryAfterSanity{Min: s}, history: calls(1, "1.5", 500*ms), want: assert.Fail, witness: []uint64{1, 2},
+			detail: "attempt 2 came 500 ms after a 429 with Retry-After: 1.5; the contract says not before 1 s"},
+		{name: "junk for 25 days, as ky did", history: calls(1, "soon", 2147483*s), want: assert.Fail, witness: []uint64{1, 2},
+			detail: "attempt 2 came 596h31m23s after a 429 with Retry-After: soon; the contract says to wait 2m at most, or to give up"},
+		{name: "zero is no junk", history: calls(3, "0", 0), want: assert.NotExercised, detail: none},
+		{name: "spaces are none", history: calls(1, "  3 ", 3*s), want: assert.NotExercised, detail: none},
+		{name: "a date in the past is none", history: calls(3, epoch.Add(-s).Format(imf), 0), run: &assert.Run{Began: epoch, Ended: true}, want: assert.NotExercised, detail: none},
+		{name: "a date, without a clock to read it by", history: calls(3, epoch.Format(imf), 0), want: assert.NotExercised, detail: none},
+	})
+}
+
+// The whole call's time bounds what may be waited: who waits longer has none left to try again.
+func TestContractsBoundAbsurdWaits(t *testing.T) {
+	kind, err := assert.Kinds.Get("retry-after-sanity")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for contract, want := range map[string]time.Duration{
+		"{}": 30 * s, "attempts: {within: 10m}": 120 * s, "retry-after: {max: 10s}": 10 * s,
+	} {
+		if got := kind.New(load(t, contract)).(*assert.RetryAfterSanity).Max; got != want {
+			t.Errorf("%s: %v, want %v", contract, got, want)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package clients
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+func init() {
+	call := func(ctx context.Context, h *http.Client, url string) error {
+		p, over := polite(), false
+		own := p.wait
+		p.retryAfter = func(h http.Header) (time.Duration, bool) {
+			told, ok := keepRetryAfter(h)
+			return told, ok && !over
+		}
+		p.retry = func(o outcome) bool {
+			told, ok := keepRetryAfter(o.header)
+			over = ok && told.Milliseconds() > 1<<31-1
+			return transient(o)
+		}
+		p.wait = func(retry int) time.Duration {
+			if over {
+				return 0
+			}
+			return own(retry)
+		}
+		return p.call(ctx, h, url)
+	}
+	register(Client{
+		Name:    "timer-overflow",
+		Summary: "hands Retry-After to a timer of 31 bits of milliseconds, which fires at once beyond 24 days",
+		Breaks:  []string{"retry-after-sanity"},
+		Call:    call,
+	})
+}
