@@ -123,9 +123,12 @@ type Run struct {
 	Working bool
 }
 
-// Noise is the lateness of the harness's own canary client, slice by slice: how far the machine itself bends time.
-// The zero value means that no canary ran.
-type Noise struct{ Slices []Slice }
+// Noise is how far measured times can be off: the lateness of the harness's own canary client, slice by slice, and what the
+// times are rounded to. The zero value means that no canary ran and that times are exact.
+type Noise struct {
+	Slices     []Slice
+	Resolution time.Duration // what times of entries are rounded down to, as in access logs; 0: not at all
+}
 
 // Slice is the canary's lateness between From and the next slice.
 type Slice struct {

@@ -213,7 +213,7 @@ func (p BackoffGrowth) belowCurve(calls []Call) (Result, bool) {
 				delay = p.Curve.Initial
 			}
 			least := p.Curve.Jitter.Floor(delay)
-			if wait >= least-Early(least) || k == 0 { // the first wait is min-spacing's
+			if wait >= least-c.Run.Noise.Early(least) || k == 0 { // the first wait is min-spacing's
 				continue
 			}
 			t.breach(c, float64(least-wait), func() (string, []journal.Entry) {

@@ -44,7 +44,7 @@ func (p ClientRate) Check(calls []Call) Result {
 		limits = []Rate{{100, time.Minute}, {20, 10 * time.Second}}
 	}
 	var endpoints numbering[endpoint]
-	v := rateVerdict{id: p.ID(), limits: limits}
+	v := rateVerdict{id: p.ID(), limits: limits, rounded: rounded(calls)}
 	for _, list := range arrivals(calls, func(e *journal.Entry) int32 { return endpoints.of(endpointOf(e)) }) {
 		v.add(list, nil)
 	}

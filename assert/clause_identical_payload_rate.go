@@ -47,14 +47,14 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 	groups := arrivals(calls, func(e *journal.Entry) int32 {
 		return payloads.of(payload{endpoints.of(endpointOf(e)), e.Query, e.BodySum, unreadBody(e)})
 	})
-	v := rateVerdict{id: p.ID(), limits: []Rate{limit}}
+	v := rateVerdict{id: p.ID(), limits: []Rate{limit}, rounded: rounded(calls)}
 	var again []arrival
 	for _, list := range groups {
 		if unread(list[0].entry) || unreadBody(list[0].entry) {
 			continue // nothing is known of what would have been sent
 		}
 		if first := firstFailed(list); first != nil {
-			again = repeated(again[:0], list, calls[0].Run.Began)
+			again = repeated(again[:0], list, calls[0].Run.Began, calls[0].Run.Noise)
 			v.add(again, first)
 		}
 	}
@@ -85,7 +85,7 @@ func firstFailed(list []arrival) *journal.Entry {
 }
 
 // repeated adds the requests that follow a failed one of the same payload, unless they waited as they were told.
-func repeated(again, list []arrival, began time.Time) []arrival {
+func repeated(again, list []arrival, began time.Time, noise Noise) []arrival {
 	for i := 1; i < len(list); i++ {
 		e, prev := list[i].entry, list[i-1].entry
 		wait := e.At - endOf(prev)
@@ -93,7 +93,7 @@ func repeated(again, list []arrival, began time.Time) []arrival {
 			continue
 		}
 		if prev.RetryAfter != "" {
-			if asked, ok := Asked(*prev, began); ok && asked > 0 && wait >= asked-Early(asked) {
+			if asked, ok := Asked(*prev, began); ok && asked > 0 && wait >= asked-noise.Early(asked) {
 				continue
 			}
 		}

@@ -79,7 +79,7 @@ func (p MinSpacing) Check(calls []Call) Result {
 	t := tally{id: p.ID()}
 	var first, all hurry
 	var loop hotLoop
-	shortest := maxTime
+	shortest, rounded := maxTime, rounded(calls)
 	for i := range calls {
 		c := &calls[i]
 		hot, short, seen := hotLoop{call: c}, -1, false
@@ -89,12 +89,12 @@ func (p MinSpacing) Check(calls []Call) Result {
 			}
 			seen = true
 			shortest = min(shortest, wait)
-			all.add(c, k, wait, p.Base/4)
+			all.add(c, k, wait+rounded, p.Base/4)
 			if k == 0 {
-				first.add(c, k, wait, p.Base/4)
+				first.add(c, k, wait+rounded, p.Base/4)
 			}
-			loop = loop.worse(hot.next(k, wait, p.Base))
-			if wait < p.Min-Early(p.Min) && (short < 0 || wait < c.Gap(short)) {
+			loop = loop.worse(hot.next(k, wait, rounded, p.Base))
+			if wait < p.Min-c.Run.Noise.Early(p.Min) && (short < 0 || wait < c.Gap(short)) {
 				short = k
 			}
 		}
@@ -175,19 +175,20 @@ type hotLoop struct {
 	chance float64
 }
 
-// next extends the run by the wait after attempt k, or starts anew.
-func (h *hotLoop) next(k int, wait, base time.Duration) hotLoop {
-	if wait >= base/5 || h.waits > 0 && k != h.first+h.waits {
+// next extends the run by the wait after attempt k, or starts anew. What times are rounded to can hide that much of the
+// whole run, however many waits it has.
+func (h *hotLoop) next(k int, wait, rounded, base time.Duration) hotLoop {
+	if wait >= base/5+rounded || h.waits > 0 && k != h.first+h.waits {
 		h.waits, h.sum = 0, 0
 	}
-	if wait < base/5 {
+	if wait < base/5+rounded {
 		if h.waits == 0 {
 			h.first = k
 		}
 		h.waits++
 		h.sum += wait
 	}
-	h.chance = infer.SumChance(h.waits, h.sum, base)
+	h.chance = infer.SumChance(h.waits, h.sum+rounded, base)
 	return *h
 }
 

@@ -85,7 +85,7 @@ func (o *obedience) check(calls []Call, dates bool, what string) Result {
 				continue // sent before the answer came
 			}
 			met = true
-			if wait >= asked-Early(asked)-o.early {
+			if wait >= asked-c.Run.Noise.Early(asked)-o.early {
 				continue
 			}
 			if share := 1 - float64(wait)/float64(asked); at < 0 || share > sooner {

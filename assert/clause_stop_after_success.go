@@ -49,7 +49,7 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 			continue
 		}
 		after := won + 1
-		limit := endOf(&c.Attempts[won]) + Late(0, c.Run.Noise.P99(0, maxTime))
+		limit := endOf(&c.Attempts[won]) + Late(0, c.Run.Noise.P99(0, maxTime)) + c.Run.Noise.Resolution
 		for after < len(c.Attempts) && c.Attempts[after].At <= limit {
 			after++
 		}

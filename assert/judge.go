@@ -58,6 +58,7 @@ func Judge(c *Contract, ids []string, calls []Call) []Result {
 func check(clause Clause, calls []Call) Result {
 	r := clause.Check(withRequests(clause, calls))
 	r.Clause = clause.ID()
+	r = tooCoarse(r, calls)
 	kind, _ := Kinds.Get(r.Clause)
 	if lost := lostIn(calls); lost > 0 && r.Verdict == Pass && !kind.Shown {
 		r.Verdict = Inconclusive

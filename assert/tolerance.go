@@ -1,6 +1,10 @@
 package assert
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Tolerances and limits of what a machine may do to a measured time (measured on loopback: idle lateness p99 1.7 ms,
 // with every core busy 220 ms).
@@ -12,6 +16,10 @@ const (
 // Early is how much sooner than promised something may seem to come: clocks differ by 2 ms and 1 %. A slow machine only
 // makes things later, so nothing more is needed.
 func Early(delay time.Duration) time.Duration { return 2*time.Millisecond + delay/100 }
+
+// Early is how much sooner than promised something may seem to come where times are rounded: each wait may seem shorter by
+// what its ends are rounded to.
+func (n Noise) Early(delay time.Duration) time.Duration { return Early(delay) + n.Resolution }
 
 // Late is how much later than promised something may come on a machine whose canary was late by p99 at worst.
 func Late(delay, p99 time.Duration) time.Duration { return max(lateFloor, 3*p99, delay/10) }
@@ -41,6 +49,35 @@ func (n Noise) worst(from, to time.Duration, late func(Slice) time.Duration) tim
 }
 
 // Tau is the resolution of the whole run: differences below it may be the machine's. At least 25 ms.
-func (n Noise) Tau() time.Duration { return max(noiseFloor, 3*n.P99(0, maxTime)) }
+func (n Noise) Tau() time.Duration { return max(noiseFloor, 3*n.P99(0, maxTime), 2*n.Resolution) }
+
+// rounded is what the times of the calls are rounded to at worst.
+func rounded(calls []Call) (coarsest time.Duration) {
+	for i := range calls {
+		coarsest = max(coarsest, calls[i].Run.Noise.Resolution)
+	}
+	return coarsest
+}
+
+// tooCoarse takes back a verdict on the pattern of waits that are short beside what their ends are rounded to: from whole
+// seconds only counts, caps and rates show then.
+func tooCoarse(r Result, calls []Call) Result {
+	coarsest := rounded(calls)
+	if coarsest <= noiseFloor || r.Verdict != Pass && r.Verdict != Fail || r.Clause != "backoff-growth" && r.Clause != "jitter-present" {
+		return r
+	}
+	var waits []time.Duration
+	for i := range calls {
+		for _, wait := range ownWaits(&calls[i]) {
+			waits = append(waits, wait)
+		}
+	}
+	slices.Sort(waits)
+	if n := len(waits); n > 0 && waits[n/2] >= 2*coarsest {
+		return r
+	}
+	return Result{Clause: r.Clause, Verdict: Inconclusive, Detail: fmt.Sprintf(
+		"times are rounded to %s, and most waits are shorter than twice that, which does not show how they grow or differ", span(coarsest))}
+}
 
 const maxTime = time.Duration(1<<63 - 1)

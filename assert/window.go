@@ -79,9 +79,9 @@ type endpoint struct{ client, method, path string }
 
 func endpointOf(e *journal.Entry) endpoint { return endpoint{e.Client, e.Method, e.Path} }
 
-// crowded finds the busiest stretch that is as long as per, less the tolerance of clocks: the arrivals from its first on.
-func crowded(list []arrival, per time.Duration) (most []arrival) {
-	from, length := 0, per-Early(per)
+// crowded finds the busiest stretch that is as long as per, less a tolerance: the arrivals from its first on.
+func crowded(list []arrival, per, early time.Duration) (most []arrival) {
+	from, length := 0, per-early
 	for i := range list {
 		for from < i && list[i].at-list[from].at >= length {
 			from++
@@ -95,8 +95,9 @@ func crowded(list []arrival, per time.Duration) (most []arrival) {
 
 // rateVerdict collects groups of requests that are too many in too short a time.
 type rateVerdict struct {
-	id     string
-	limits []Rate
+	id      string
+	limits  []Rate
+	rounded time.Duration // what arrivals are rounded to
 
 	groups, broken int
 	fullest        float64 // of the groups that keep the limits: requests by limit
@@ -112,7 +113,7 @@ func (v *rateVerdict) add(list []arrival, before *journal.Entry) {
 	v.groups++
 	broken := false
 	for _, limit := range v.limits {
-		most := crowded(list, limit.Per)
+		most := crowded(list, limit.Per, Noise{Resolution: v.rounded}.Early(limit.Per))
 		excess := float64(len(most)) / float64(limit.N)
 		if len(most) <= limit.N {
 			v.fullest = max(v.fullest, excess)

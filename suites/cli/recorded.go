@@ -21,13 +21,8 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	if len(args) > 0 {
 		return errors.New("verify: --journal judges a history; it takes no client to run")
 	}
-	for _, name := range liveOnly {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("verify: --%s shapes a run; with --journal nothing is run", name)
-		}
-	}
-	if f.reports.junit() != "" {
-		return errors.New("verify: junit needs a run; with --journal take another report format")
+	if err := f.judgesOnly(cmd, "journal"); err != nil {
+		return err
 	}
 	c, contractErr := w.loadContract(f.contract)
 	named, scenarioErr := w.namedOnly(f.scenarios)

@@ -25,6 +25,8 @@ type verifyFlags struct {
 	failOn     level
 	reports    destinations
 	journal    string
+	accessLogs []string
+	logs       logFlags
 	journalDir string
 	upstream   upstream
 	quiet      bool
@@ -41,7 +43,9 @@ arguments becomes that address; it is also in the environment as
 RETRYGATE_URL. The client may be written in any language and needs to know
 nothing of retrygate.
 
-With --journal no client runs: a history that serve wrote is judged.
+With --journal no client runs: a history that serve wrote is judged. With
+--access-log what a server or proxy wrote down is judged, as far as it tells:
+nginx, Apache, Envoy, HAProxy, Caddy, IIS, load balancers, JSON, also packed.
 
 Exit codes:
     0  the contract is kept
@@ -53,10 +57,21 @@ Exit codes:
   retrygate verify --scenario sustained-400 --scenario 503-burst -- python3 client.py
   retrygate verify --contract contract.yaml --report junit=junit.xml -- ./client
   retrygate verify --report json -- node client.js | jq .verdict
-  retrygate verify --journal journal.jsonl`,
+  retrygate verify --journal journal.jsonl
+  retrygate verify --contract contract.yaml --access-log access.log*`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.journal != "" {
+			switch {
+			case f.journal != "" && len(f.accessLogs) > 0:
+				return errors.New("verify: give either --journal or --access-log")
+			case f.journal != "":
 				return w.recorded(cmd, f, args)
+			case len(f.accessLogs) > 0:
+				return w.logged(cmd, f, args)
+			}
+			for _, name := range logFlagNames {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("verify: --%s says how to read an access log; name one with --access-log", name)
+				}
 			}
 			if err := commandGiven(cmd, args); err != nil {
 				return err
@@ -75,6 +90,8 @@ Exit codes:
 	flags.Var(&f.failOn, "fail-on", "least level of a breach that counts: advisory, minor, major or critical")
 	flags.Var(&f.reports, "report", "write a report as well ("+strings.Join(formatNames(), ", ")+"); without a file, in place of the text")
 	flags.StringVar(&f.journal, "journal", "", "judge the history in `FILE` (- is stdin) instead of running a client")
+	flags.StringArrayVar(&f.accessLogs, "access-log", nil, "judge the access log in `FILE` (- is stdin), and in further files behind the flags, instead of running a client")
+	f.logs.add(flags)
 	flags.StringVar(&f.journalDir, "journal-dir", "", "keep each scenario's history in `DIR` as JSON Lines")
 	flags.Var(&f.upstream, "upstream", "pass undisturbed requests on to here (default: a stub that says 200)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict line only, and no progress")
