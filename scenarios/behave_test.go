@@ -97,6 +97,13 @@ var behaviour = map[string]struct {
 	"hang":                    {1, 2, 0, "hang/10s hang/10s"},
 	"reset-storm":             {1, 3, 0, "reset reset reset"},
 	"flapping":                {2, 24, time.Second, strings.Repeat(strings.TrimSpace(strings.Repeat("503 503 200 200 503 503 200 ", 3))+" 200 200 200 ", 2)},
+	"refused-connection":      {2, 2, 0, "refused refused refused refused"},
+	"reconnect":               {3, 2, 0, "refused 200 early-reset 200 refused 200"},
+	"silent-connection":       {1, 2, 0, "silent/10s silent/10s"},
+	"garbled-body":            {3, 2, 0, "wrong-length wrong-length bad-chunk bad-chunk wrong-length wrong-length"},
+	"idle-close":              {1, 3, 2 * time.Second, "503 503 200"},
+	"ratelimited":             {2, 4, 3 * time.Second, "503 429/2 200 429/2 503 429/2 200 429/2"},
+	"overload":                {1, 2, 0, "200 200"},
 	"truncated-body":          {1, 2, 0, "truncate truncate"},
 }
 
