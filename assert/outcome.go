@@ -29,8 +29,8 @@ func failed(e *journal.Entry) bool { return networkFailure(e) || (e.Status >= 40
 
 func maybeProcessed(e *journal.Entry) bool {
 	switch {
-	case unread(e), e.Refused():
-		return false // before there was anything to act on, or anybody
+	case unread(e), e.Refused(), e.Unprocessed:
+		return false // before there was anything to act on, or anybody; or the server said that it did not
 	case networkFailure(e):
 		return true
 	case !failed(e):

@@ -35,7 +35,7 @@ func sum(h hash.Hash, n int64, digest []byte) uint64 {
 
 // takeBody makes the request's body ready for what acts on it. It reports false when the request was answered already.
 func (x *recorder) takeBody(r *http.Request) bool {
-	if x.rule != nil && x.fault.Early() && !x.read && r.Body != nil && r.Body != http.NoBody {
+	if x.rule != nil && x.fault.Early() && !x.read && r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 		x.entry.Early()
 		x.stream(r, nil)
 		x.upload.endless = true // what the fault leaves unread stays so

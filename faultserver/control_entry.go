@@ -39,6 +39,7 @@ var entryFields = []struct{ name, kind, about string }{
 	{"open", "boolean", "still going on"},
 	{"rule", "string", "the rule whose fault acted"},
 	{"fault", "string", "the kinds of fault that acted, joined by +"},
+	{"unprocessed", "boolean", "the client was told that nothing was done: REFUSED_STREAM, or GOAWAY with a stream below"},
 	{"upstream", "integer", "the status that the upstream gave, or the stub behind a fault"},
 	{"call_by", "string", "the header that call was read from"},
 	{"trace", "string", "trace-id of a valid traceparent header, in hex"},

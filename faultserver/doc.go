@@ -22,8 +22,12 @@
 //
 // What never comes to a handler is journalled too, as entries without a Proto: connections that a fault ended before a
 // request was read, requests that net/http refuses by itself, heads that break off, and connections over which nothing came
-// (journal.Entry has Refused and Unused for the last three). Two things are not seen: what is refused within a connection
-// that speaks HTTP/2, and what comes to a TLS listener that was given to Serve, unless a fault takes it.
+// (journal.Entry has Refused and Unused for the last three). What comes to a TLS listener that was given to Serve is not seen,
+// unless a fault takes it.
+//
+// On HTTP/2, net/http can neither say which stream a request came on nor send what some faults promise, so the layer below
+// it (frames) puts the stream's number into each request's headers, changes the resets of streams that a fault marked, and
+// sends GOAWAY. Requests that come behind a GOAWAY meet the fault that sent it.
 //
 // Start a Server with New, give it a Plan with Use, let it Listen, and Close it. A Control lets other programs do the same
 // over HTTP.

@@ -24,13 +24,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(s.base, cancel)()
 		r = r.WithContext(ctx)
 	}
+	var f *frames
 	if c.wire != nil {
-		c.wire.serve()
+		f = c.wire.serve()
 	}
-	x := s.arrive(w, r, c) // 1
-	defer x.end()          // 5
-	x.program.decide(x, r) // 2
-	if x.takeBody(r) {     // 3
+	x := s.arrive(w, r, c, f) // 1
+	defer x.end()             // 5
+	if x.turnedAway() {
+		x.yield()
+	} else {
+		x.program.decide(x, r) // 2
+	}
+	if x.takeBody(r) { // 3
 		x.act(r) // 4
 	}
 	x.ended = true
@@ -50,9 +55,10 @@ func (s *Server) leave() {
 }
 
 // arrive journals the request.
-func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection) *recorder {
+func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection, f *frames) *recorder {
 	x := recorders.Get().(*recorder)
 	x.server, x.w, x.request, x.declared, x.listener = s, w, r, -1, c.client
+	x.found(f, r)
 	a := journal.Arrival{
 		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
 	}

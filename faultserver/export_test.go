@@ -1,6 +1,10 @@
 package faultserver
 
-import "github.com/gorilla/mux"
+import (
+	"net"
+
+	"github.com/gorilla/mux"
+)
 
 // Routes lists what the router of a control API answers, as "METHOD path".
 func (c *Control) Routes() (all []string) {
@@ -13,4 +17,18 @@ func (c *Control) Routes() (all []string) {
 		return nil
 	})
 	return all
+}
+
+// Frames makes what follows a connection that speaks HTTP/2, and names the field that it puts in.
+func Frames(conn net.Conn) (f *frames, field string) {
+	s := New()
+	return newFrames(&wire{Conn: conn, over: &acceptor{server: s}, here: &connection{}}), s.streamField.sent
+}
+
+// What tests do with it.
+func (f *frames) Read(p []byte) (int, error)  { return f.read(p) }
+func (f *frames) Write(p []byte) (int, error) { return f.write(p) }
+func (f *frames) Mark(id, code uint32)        { f.opens(id); f.mark(id, code) }
+func (f *frames) Held() int {
+	return cap(f.in.buffer) + cap(f.in.extra) + cap(f.in.whole) + len(f.open)
 }

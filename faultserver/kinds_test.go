@@ -36,6 +36,10 @@ func TestEveryFaultKind(t *testing.T) {
 						run(t, func(t *testing.T, w *world) { meetsOnConnections(t, w, f, version) })
 						return
 					}
+					if f.OnStreams() && version == "HTTP/1.1" {
+						run(t, leavesAlone(f))
+						return
+					}
 					run(t, func(t *testing.T, w *world) { actsOnEach(t, w, f, kind.Spares, version) })
 				})
 			}
@@ -43,8 +47,24 @@ func TestEveryFaultKind(t *testing.T) {
 	}
 }
 
+// leavesAlone says that requests without a stream are no business of a fault that acts on streams.
+func leavesAlone(f fault.Spec) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		w.use(t, faultserver.Rule{Name: "r", Fault: f})
+		for range 3 {
+			if got := w.do(t, "POST /"); got != http.StatusOK {
+				t.Error(got)
+			}
+			if e := w.last(t); e.Rule != "" || e.Fault != "" || e.Status != http.StatusOK || w.Fired()["r"] != 0 {
+				t.Errorf("%+v", e)
+			}
+		}
+	}
+}
+
 func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string) {
 	defer w.speak(version)()
+	w.once = f.OnStreams()
 
 	healthy := w.do(t, "POST /")
 	w.use(t, faultserver.Rule{Name: "r", Fault: f})

@@ -104,6 +104,12 @@ func (r Rule) faults() []fault.Spec {
 // kept alive and that no such rule has taken.
 func (r Rule) onConnections() bool { return slices.ContainsFunc(r.faults(), fault.Spec.OnConnections) }
 
+// onStreams reports whether the rule acts on nothing but HTTP/2 streams: other requests are no hits.
+func (r Rule) onStreams() bool {
+	return slices.ContainsFunc(r.faults(), fault.Spec.OnStreams) &&
+		!slices.ContainsFunc(r.faults(), func(f fault.Spec) bool { return !f.OnStreams() && !f.IsPass() })
+}
+
 // Validate reports what is wrong with the plan at its place in a file: settings that cannot be, and rules that can never
 // fire. n is the mapping that has the plan's `rules`.
 func (p Plan) Validate(n strict.Node) {

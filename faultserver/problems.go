@@ -237,5 +237,6 @@ func (r Rule) afterSome() bool {
 // unconditional reports whether the rule acts on every request that meets its match.
 func (r Rule) unconditional() bool {
 	return r.When.Always() && (r.Chance == nil || *r.Chance >= 1) && len(r.Steps) == 0 &&
-		!slices.ContainsFunc(r.faults(), fault.Spec.IsSelective) && !r.afterSome()
+		!slices.ContainsFunc(r.faults(), fault.Spec.IsSelective) && !r.afterSome() &&
+		!slices.ContainsFunc(r.faults(), fault.Spec.OnStreams)
 }

@@ -38,6 +38,7 @@ type rule struct {
 	faults []fault.Spec
 
 	connects bool // it acts on connections
+	streams  bool // it acts on nothing but HTTP/2 streams
 
 	counts bool // hits matter to the rule
 	tally  tally
@@ -63,7 +64,7 @@ func (p Plan) compile() (*program, error) {
 		for _, f := range r.faults() {
 			c.faults = append(c.faults, f.Fresh())
 		}
-		c.connects = r.onConnections()
+		c.connects, c.streams = r.onConnections(), r.onStreams()
 		done.connects = done.connects || c.connects
 		if r.Chance != nil {
 			c.chance = *r.Chance
@@ -109,6 +110,9 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 		c.decideConnection(x)
 		return false
 	}
+	if c.streams && !x.OnStream() {
+		return false // the request is no hit: the rule has nothing for it
+	}
 	var n count
 	if c.counts {
 		n = c.tally.hit(x.key(c.per), x.entry.At())
@@ -127,7 +131,7 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 // does that is not reached. A pass only keeps the rules behind from acting.
 func (c *rule) act(x *recorder, n count) {
 	f, ok := c.pick(n)
-	if ok {
+	if ok = ok && (x.OnStream() || !f.OnStreams()); ok {
 		if _, chooses := f.Fault().(fault.Selective); chooses {
 			x.yield()
 		}

@@ -112,3 +112,21 @@ func init() {
 		proof{fault: "{header-flood: {headers: 1400, bytes: 8192}}", http1: "error|exceeded 10485760 bytes", http2: "error", curl1: "exit", curl2: "exit", status: 200, upstream: 200},
 	)
 }
+
+// Faults of HTTP/2, which leave HTTP/1.1 alone.
+func init() {
+	const ok = `200 "{\"status\":\"ok\"}`
+	prove("refused-stream",
+		proof{fault: "refused-stream", upload: 5, once: true, http1: ok, http2: aReset + "|REFUSED_STREAM", curl1: "exit 0|200 OK", curl2: "exit", cut: true, early: true},
+	)
+	prove("stream-reset",
+		proof{fault: "stream-reset", upload: 5, http1: ok, http2: aReset + "|INTERNAL_ERROR", curl1: "exit 0|200 OK", curl2: "exit 92|INTERNAL_ERROR", cut: true},
+		proof{fault: "{stream-reset: {code: cancel}}", http1: ok, http2: aReset + "|CANCEL", curl1: "exit 0|200 OK", curl2: "exit 92|CANCEL", cut: true},
+		proof{fault: "{stream-reset: {code: enhance-your-calm, after: half}}", upload: 1 << 20, http1: ok, http2: aReset + "|ENHANCE_YOUR_CALM", curl1: "exit 0|200 OK", curl2: "exit 92|ENHANCE_YOUR_CALM", cut: true, early: true},
+	)
+	prove("goaway",
+		proof{fault: "goaway", upload: 5, once: true, http1: ok, http2: "graceful shutdown GOAWAY", curl1: "exit 0|200 OK", curl2: "exit", cut: true, early: true},
+		proof{fault: "{goaway: {code: enhance-your-calm, debug: bye}}", upload: 5, once: true, http1: ok, http2: "GOAWAY", curl1: "exit 0|200 OK", curl2: "exit", cut: true, early: true},
+		proof{fault: "{goaway: {last: this}}", http1: ok, http2: "200|ok", curl1: "exit 0|200 OK", curl2: "exit 0|HTTP/2 200|ok", status: 200, upstream: 200},
+	)
+}

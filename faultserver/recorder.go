@@ -34,6 +34,9 @@ type recorder struct {
 	refused      bool    // and found the body too large
 	broken       bool    // the body ended before its end
 
+	frames   *frames // of the connection; nil: not HTTP/2, or not known
+	streamID uint32  // on it
+
 	line *connection // set where rules act on connections
 	met  bool        // the connection was a hit of those rules before
 

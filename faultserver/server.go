@@ -25,6 +25,7 @@ type Server struct {
 	bodyLimit    int64
 	errorLog     *log.Logger
 	secretKey    [32]byte
+	streamField  streamField
 
 	stub      Stub
 	upstream  *url.URL // nil: the stub answers
@@ -55,7 +56,7 @@ type backend interface {
 
 // New makes a server without rules: it answers every request with the stub, unless options say otherwise.
 func New(options ...Option) *Server {
-	s := &Server{bodyLimit: DefaultBodyLimit, errorLog: log.Default(), idle: make(chan struct{}, 1)}
+	s := &Server{bodyLimit: DefaultBodyLimit, errorLog: log.Default(), idle: make(chan struct{}, 1), streamField: newStreamField()}
 	_, _ = rand.Read(s.secretKey[:]) // never fails
 	s.base, s.cancel = context.WithCancel(context.Background())
 	for _, o := range options {

@@ -16,8 +16,8 @@ import (
 // lines.
 const headKept = 512
 
-// http2Preface is how connections begin that speak HTTP/2.
-const http2Preface = "PRI * HTTP/2.0"
+// http2Preface is how connections begin that speak HTTP/2 (RFC 9113, 3.4).
+const http2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // wire is a connection that is watched for what no handler sees: requests that net/http refuses by itself (431, 400, 417,
 // 505 and others), heads that never end, and connections over which no request comes.
@@ -25,6 +25,9 @@ type wire struct {
 	net.Conn
 	over *acceptor
 	here *connection
+
+	preface int     // bytes of the connection's preface that have come, -1: it has none. Whoever reads has it
+	frames  *frames // set once all of it came: the connection speaks HTTP/2
 
 	mu      sync.Mutex // net/http reads ahead while a handler runs
 	served  bool       // the request that came last has reached ServeHTTP
@@ -48,9 +51,16 @@ func (c *wire) CloseWrite() error {
 
 // Read keeps the beginning of a request's head.
 func (c *wire) Read(p []byte) (int, error) {
+	if c.preface == len(http2Preface) {
+		return c.frames.read(p)
+	}
+	if c.preface >= 0 {
+		p = p[:min(len(p), len(http2Preface)-c.preface)]
+	}
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.recognise(p[:n])
 	c.ended, c.broken = err != nil, errors.Is(err, net.ErrClosed)
 	switch {
 	case n == 0:
@@ -66,10 +76,27 @@ func (c *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// recognise looks for the preface of HTTP/2.
+func (c *wire) recognise(came []byte) {
+	switch {
+	case c.preface < 0 || len(came) == 0:
+	case !strings.HasPrefix(http2Preface[c.preface:], string(came)):
+		c.preface = -1
+	default:
+		if c.preface += len(came); c.preface == len(http2Preface) {
+			c.frames = newFrames(c)
+		}
+	}
+}
+
 // Write journals an answer that no handler gives, before the client can have it.
 func (c *wire) Write(p []byte) (int, error) {
 	c.mu.Lock()
-	if !c.served && !c.refused && c.n > 0 && !c.ended && !c.http2() {
+	if f := c.frames; f != nil {
+		c.mu.Unlock()
+		return f.write(p)
+	}
+	if !c.served && !c.refused && c.n > 0 && !c.ended {
 		if status := statusOf(p); status >= 200 {
 			c.refused, c.used = true, true
 			c.tell(func(x *journal.Exchange) { x.Answered(status, "") })
@@ -79,11 +106,12 @@ func (c *wire) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// serve notes that a request has reached its handler.
-func (c *wire) serve() {
+// serve notes that a request has reached its handler. It returns the frames of its connection, nil on HTTP/1.
+func (c *wire) serve() *frames {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.served, c.used, c.ahead = true, true, false
+	return c.frames
 }
 
 // follow is told what becomes of the connection.
@@ -91,13 +119,18 @@ func (c *wire) follow(state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case state == http.StateIdle && !c.http2():
+	case state == http.StateIdle && c.frames == nil:
 		c.served, c.refused, c.n = false, false, 0
 		if c.ahead {
 			c.head[0], c.n, c.ahead = c.next, 1, false
 		}
-	case state == http.StateClosed && c.over.open.Err() == nil:
-		c.close()
+	case state == http.StateClosed:
+		if c.frames != nil {
+			c.frames.release()
+		}
+		if c.over.open.Err() == nil {
+			c.close()
+		}
 	}
 }
 
@@ -105,7 +138,7 @@ func (c *wire) follow(state http.ConnState) {
 func (c *wire) close() {
 	switch {
 	case c.served || c.refused:
-	case c.n > 0 && !c.http2():
+	case c.n > 0 && c.frames == nil:
 		c.tell(func(x *journal.Exchange) {
 			x.Cut()
 			if !c.broken { // by a fault
@@ -128,8 +161,20 @@ func (c *wire) tell(what func(x *journal.Exchange)) {
 	x.Close()
 }
 
-// http2 reports whether the connection speaks HTTP/2, where one connection carries many requests at once.
-func (c *wire) http2() bool { return bytes.HasPrefix(c.head[:c.n], []byte(http2Preface)) }
+// refuse journals a request that net/http refused on HTTP/2: by a status, or, if that is 0, by breaking it off. What it
+// asked for is not known.
+func (c *wire) refuse(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used = true
+	x := c.over.server.journal.Arrive(c.here.arrival())
+	if status != 0 {
+		x.Answered(status, "")
+	} else {
+		x.Cut()
+	}
+	x.Close()
+}
 
 // requestLine reads what a head asks for; nothing if it does not begin like a request.
 func requestLine(head []byte) (method, path, query string) {

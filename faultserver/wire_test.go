@@ -37,6 +37,7 @@ type proof struct {
 
 	status, upstream int
 	cut, gone        bool // the answer was cut, the client left
+	once             bool // Go's client cannot send the body again, which it would do by itself
 	early            bool // what was read of the upload is a matter of chance
 }
 
@@ -100,11 +101,14 @@ func (p proof) hold(t *testing.T, kind, version, want string, used bool, ask fun
 		before++
 	}
 	entries := w.entries(t, before+1)
-	e := entries[before]
+	e, rule := entries[before], "it"
+	if streamed, err := fault.Kinds.Get(kind); err == nil && version == "HTTP/1.1" && fault.Of(kind, streamed.New()).OnStreams() {
+		rule, kind, p = "", "", proof{status: http.StatusOK} // it is left alone
+	}
 	if used && e.Conn != entries[0].Conn {
 		t.Errorf("the connection was not used before: %+v", entries)
 	}
-	if e.Proto != version || e.Rule != "it" || e.Fault != kind || e.Status != p.status || e.Cut != p.cut || e.Upstream != p.upstream ||
+	if e.Proto != version || e.Rule != rule || e.Fault != kind || e.Status != p.status || e.Cut != p.cut || e.Upstream != p.upstream ||
 		!e.BodyWhole && !p.early || e.Gone > 0 != p.gone || e.Open {
 		t.Errorf("the journal says %+v\nand the client sees %s", e, seen)
 	}
@@ -194,6 +198,9 @@ func goSees(t *testing.T, client *http.Client, url string, p proof) string {
 	r, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if p.once {
+		r.GetBody = nil
 	}
 	answer, err := client.Do(r)
 	mu.Lock()

@@ -68,6 +68,11 @@ func onConnections(f Fault) bool {
 	return false
 }
 
+// OnStreams reports whether one of the faults exists on HTTP/2 only. Exchanges without a stream are left alone then.
+func (s Spec) OnStreams() bool {
+	return slices.ContainsFunc(s.each(), func(f Fault) bool { _, ok := f.(Streamed); return ok })
+}
+
 // Weighs reports whether the body has to be read to know if the fault acts.
 func (s Spec) Weighs() bool {
 	w, ok := s.fault.(Weighing)

@@ -219,6 +219,10 @@ func TestEveryKindFires(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if s.OnStreams() {
+					firesOnStreams(t, s)
+					return
+				}
 				virtual(t, withSeed{s.Fresh().Fault(), 1}, healthy("0123456789"), func(t *testing.T, client *http.Client, o *outcome) {
 					client.Timeout = time.Minute
 					const many = 50

@@ -32,6 +32,7 @@ const (
 	cut
 	open
 	early
+	unprocessed
 )
 
 // chunk is a run of consecutive records with the strings they use. The journal's lock guards it.
@@ -139,6 +140,6 @@ func (r *record) entry(seq uint64, text func(uint16) string) Entry {
 		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0, Early: r.flags&early != 0,
 		Conn: r.conn, Proto: text(r.proto),
 		Status: int(r.status), Cut: r.flags&cut != 0, Open: r.flags&open != 0,
-		Rule: text(r.rule), Fault: text(r.fault), Upstream: int(r.upstream),
+		Rule: text(r.rule), Fault: text(r.fault), Unprocessed: r.flags&unprocessed != 0, Upstream: int(r.upstream),
 	}
 }

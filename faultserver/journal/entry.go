@@ -41,6 +41,7 @@ type Entry struct {
 	Open       bool   // still going on when the journal was read
 
 	Rule, Fault string // what acted; empty when untouched
+	Unprocessed bool   // the client was told that nothing was done: HTTP/2's REFUSED_STREAM, or GOAWAY with a stream below
 	Upstream    int    // status that the upstream gave, or the stub behind a fault; 0 if it was not asked
 
 	Rare *Rare // what only few exchanges have to tell, nil where there is none; may be shared, so not to be written to

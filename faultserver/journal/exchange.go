@@ -83,6 +83,9 @@ func (x *Exchange) Asked(status int) {
 // Cut notes that the answer was broken off.
 func (x *Exchange) Cut() { x.write(func(r *record, _ *texts) { r.flags |= cut }) }
 
+// Unprocessed notes that the client is told that nothing was done with the request.
+func (x *Exchange) Unprocessed() { x.write(func(r *record, _ *texts) { r.flags |= unprocessed }) }
+
 // Left notes that the client went away now. The first call counts; one after Close says nothing.
 func (x *Exchange) Left() {
 	x.write(func(r *record, _ *texts) {

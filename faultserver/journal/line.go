@@ -58,6 +58,7 @@ type line struct {
 	Open         bool   `json:"open,omitempty"`
 	Rule         string `json:"rule,omitempty"`
 	Fault        string `json:"fault,omitempty"`
+	Unprocessed  bool   `json:"unprocessed,omitempty"`
 	Upstream     int    `json:"upstream,omitempty"`
 
 	CallBy       string    `json:"call_by,omitempty"`
@@ -116,7 +117,7 @@ func toLine(e *Entry) line {
 		Seq: e.Seq, At: int64(e.At), Took: int64(e.Took), Gone: int64(e.Gone), Client: e.Client, Call: e.Call, Claim: e.Claim,
 		Method: e.Method, Path: e.Path, Query: e.Query, Key: e.Key, Precondition: e.Precondition, Auth: sum(e.Auth),
 		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Early: e.Early, Conn: e.Conn, Proto: e.Proto, Status: e.Status,
-		RetryAfter: e.RetryAfter, Cut: e.Cut, Open: e.Open, Rule: e.Rule, Fault: e.Fault, Upstream: e.Upstream,
+		RetryAfter: e.RetryAfter, Cut: e.Cut, Open: e.Open, Rule: e.Rule, Fault: e.Fault, Unprocessed: e.Unprocessed, Upstream: e.Upstream,
 	}
 	if r := e.Rare; r != nil {
 		l.CallBy, l.Trace, l.Request, l.Hop, l.Proxied = r.CallBy, r.Trace, sum(r.Request), r.Hop, r.Proxied
@@ -151,7 +152,7 @@ func (l *line) entry() (Entry, error) {
 		Client: l.Client, Call: l.Call, Claim: l.Claim, Method: l.Method, Path: l.Path, Query: l.Query, Key: l.Key,
 		Precondition: l.Precondition, Auth: uint64(l.Auth), BodySum: uint64(l.BodySum), BodyLen: l.BodyLen,
 		BodyWhole: l.BodyWhole, Early: l.Early, Conn: l.Conn, Proto: l.Proto, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
-		Open: l.Open, Rule: l.Rule, Fault: l.Fault, Upstream: l.Upstream,
+		Open: l.Open, Rule: l.Rule, Fault: l.Fault, Unprocessed: l.Unprocessed, Upstream: l.Upstream,
 	}
 	if r := l.rare(); r != (Rare{}) {
 		e.Rare = &r

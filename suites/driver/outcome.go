@@ -3,10 +3,12 @@ package driver
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/scenarios"
 )
@@ -122,8 +124,26 @@ func (o *Outcome) notes(serverLog string) []string {
 	if o.History.Lost > 0 {
 		notes = append(notes, fmt.Sprintf("the journal lost its %d oldest entries to stay within memory", o.History.Lost))
 	}
+	for _, r := range o.idleStreams() {
+		notes = append(notes, fmt.Sprintf("rule %s acts on HTTP/2 only, and no request came over HTTP/2: its fault never acted", r))
+	}
 	if serverLog = strings.TrimSpace(serverLog); serverLog != "" {
 		notes = append(notes, "the server reported: "+serverLog)
 	}
 	return notes
+}
+
+// idleStreams names the rules whose faults need HTTP/2, where the clients spoke something else.
+func (o *Outcome) idleStreams() (rules []string) {
+	asked := func(e journal.Entry) bool { return e.Method != "" }
+	http2 := func(e journal.Entry) bool { return strings.HasPrefix(e.Proto, "HTTP/2") }
+	if !slices.ContainsFunc(o.History.Entries, asked) || slices.ContainsFunc(o.History.Entries, http2) {
+		return nil
+	}
+	for _, r := range o.Scenario.Rules {
+		if slices.ContainsFunc(slices.Concat([]fault.Spec{r.Fault}, r.Steps, r.Sweep), fault.Spec.OnStreams) {
+			rules = append(rules, r.Name)
+		}
+	}
+	return rules
 }
