@@ -6,6 +6,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/internal/history"
+	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 func TestRetryAfterDate(t *testing.T) {
@@ -14,6 +15,12 @@ func TestRetryAfterDate(t *testing.T) {
 	// The answer came at 15:04:05.9 and names 15:04:08, 2.1 s later: "now+3 s" without the part of a second.
 	told := func(value string, at time.Duration) *history.Builder {
 		return history.New().Attempt(0, 0, 429).RetryAfter(value).Attempt(at, ms, 200)
+	}
+	// A server whose clock is an hour ahead says so in its Date.
+	ahead := func(at time.Duration) *history.Builder {
+		return history.New().Attempt(0, 0, 429).RetryAfter("Mon, 02 Jan 2006 16:04:09 GMT").With(func(e *journal.Entry) {
+			e.Rare = &journal.Rare{Told: journal.Told{Date: "Mon, 02 Jan 2006 16:04:06 GMT"}}
+		}).Attempt(at, ms, 200)
 	}
 	const imf = "Mon, 02 Jan 2006 15:04:08 GMT"
 	check(t, assert.RetryAfterDate{}, []row{
@@ -35,6 +42,10 @@ func TestRetryAfterDate(t *testing.T) {
 			want: assert.Pass, detail: "no attempt came sooner than Retry-After asked (1 call)"},
 		{name: "gives up", history: history.New().Attempt(0, ms, 503).RetryAfter(imf), run: run,
 			want: assert.Pass, detail: "no attempt came sooner than Retry-After asked; 1 call ended with such an answer, which is lawful (1 call)"},
+		{name: "counts from the answer's own Date", history: ahead(3 * s), run: run,
+			want: assert.Pass, detail: "no attempt came sooner than Retry-After asked (1 call)"},
+		{name: "comes sooner than by either clock", history: ahead(2 * s), run: run,
+			want: assert.Fail, detail: "attempt 2 came 2 s after a 429 that asked for 3 s (Retry-After: Mon, 02 Jan 2006 16:04:09 GMT); the contract says not sooner", witness: []uint64{1, 2}},
 		{name: "a date in the past binds nothing", history: told("Mon, 02 Jan 2006 15:04:00 GMT", ms), run: run,
 			want: assert.NotExercised, detail: "no call met an answer whose Retry-After names a date to come"},
 		{name: "seconds are another clause's", history: told("2", ms), run: run,

@@ -87,6 +87,8 @@ func TestTold(t *testing.T) {
 		{"neither", 409, []string{"X-Should-Retry", "perhaps"}, journal.Told{}},
 		{"success", 200, []string{"X-Should-Retry", "true"}, journal.Told{}},
 		{"milliseconds", 429, []string{"Retry-After-Ms", "250", "X-Ms-Retry-After-Ms", "300"}, journal.Told{RetryAfterMS: "250"}},
+		{"skewed clock", 429, []string{"Retry-After", "Sun, 06 Nov 1994 08:49:40 GMT", "Date", "Sun, 06 Nov 1994 08:49:37 GMT"}, journal.Told{Date: "Sun, 06 Nov 1994 08:49:37 GMT"}},
+		{"clock that nobody needs", 429, []string{"Retry-After", "3", "Date", "Sun, 06 Nov 1994 08:49:37 GMT"}, journal.Told{}},
 		{"azure", 429, []string{"X-Ms-Retry-After-Ms", "300"}, journal.Told{RetryAfterMS: "300"}},
 		{"pushback", 503, []string{"Grpc-Retry-Pushback-Ms", "0"}, journal.Told{Directive: journal.DirectivePushback, RetryAfterMS: "0"}},
 		{"pushback that forbids", 503, []string{"Grpc-Retry-Pushback-Ms", "-1"}, journal.Told{Directive: journal.DirectiveNo}},

@@ -15,6 +15,9 @@ func told(status int, header http.Header) (t journal.Told) {
 	if status < 400 && status != http.StatusNotModified {
 		t.Location = first(header, "Location")
 	}
+	if after := first(header, "Retry-After"); after != "" && (after[0] < '0' || after[0] > '9') {
+		t.Date = first(header, "Date")
+	}
 	for _, name := range []string{"Retry-After-Ms", "X-Ms-Retry-After-Ms"} { // OpenAI and its kin; Azure
 		if t.RetryAfterMS == "" {
 			t.RetryAfterMS = first(header, name)

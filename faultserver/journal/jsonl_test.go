@@ -30,7 +30,7 @@ func allRare() *Rare {
 			CallBy: "Webhook-Id", Trace: Trace{1, 15: 0xff}, Request: math.MaxUint64, Hop: math.MaxInt32, Proxied: true,
 			Range: "bytes=5-\xff", EarlyData: true, Stamp: 1, Marks: "X-Request-Id=0000000000000001",
 		},
-		Told{Location: "//elsewhere/\xe9", Directive: DirectivePushback, RetryAfterMS: "1500"},
+		Told{Location: "//elsewhere/\xe9", Directive: DirectivePushback, RetryAfterMS: "1500", Date: "Sun, 06 Nov 1994 08:49:37 GMT\xe9"},
 	}
 }
 

@@ -73,6 +73,7 @@ type line struct {
 	Location     string    `json:"location,omitempty"`
 	Directive    Directive `json:"directive,omitempty"`
 	RetryAfterMS string    `json:"retry_after_ms,omitempty"`
+	Date         string    `json:"date,omitempty"`
 
 	// Raw holds, by field name and in base64, the strings that JSON cannot carry because they are not UTF-8.
 	Raw map[string][]byte `json:"raw,omitempty"`
@@ -98,13 +99,14 @@ func (l *line) texts() map[string]*string {
 		"client": &l.Client, "call": &l.Call, "method": &l.Method, "path": &l.Path, "query": &l.Query, "key": &l.Key,
 		"proto": &l.Proto, "retry_after": &l.RetryAfter, "rule": &l.Rule, "fault": &l.Fault, "call_by": &l.CallBy,
 		"range": &l.Range, "marks": &l.Marks, "location": &l.Location, "retry_after_ms": &l.RetryAfterMS,
+		"date": &l.Date,
 	}
 }
 
 // plain reports whether all strings are UTF-8.
 func (l *line) plain() bool {
 	for _, s := range [...]string{l.Client, l.Call, l.Method, l.Path, l.Query, l.Key, l.Proto, l.RetryAfter, l.Rule, l.Fault, l.CallBy,
-		l.Range, l.Marks, l.Location, l.RetryAfterMS} {
+		l.Range, l.Marks, l.Location, l.RetryAfterMS, l.Date} {
 		if !utf8.ValidString(s) {
 			return false
 		}
@@ -122,7 +124,7 @@ func toLine(e *Entry) line {
 	if r := e.Rare; r != nil {
 		l.CallBy, l.Trace, l.Request, l.Hop, l.Proxied = r.CallBy, r.Trace, sum(r.Request), r.Hop, r.Proxied
 		l.Range, l.EarlyData, l.Stamp, l.Marks = r.Range, r.EarlyData, sum(r.Stamp), r.Marks
-		l.Location, l.Directive, l.RetryAfterMS = r.Location, r.Directive, r.RetryAfterMS
+		l.Location, l.Directive, l.RetryAfterMS, l.Date = r.Location, r.Directive, r.RetryAfterMS, r.Date
 	}
 	if l.plain() {
 		return l
@@ -166,6 +168,6 @@ func (l *line) rare() Rare {
 			CallBy: l.CallBy, Trace: l.Trace, Request: uint64(l.Request), Hop: l.Hop, Proxied: l.Proxied,
 			Range: l.Range, EarlyData: l.EarlyData, Stamp: uint64(l.Stamp), Marks: l.Marks,
 		},
-		Told{Location: l.Location, Directive: l.Directive, RetryAfterMS: l.RetryAfterMS},
+		Told{Location: l.Location, Directive: l.Directive, RetryAfterMS: l.RetryAfterMS, Date: l.Date},
 	}
 }

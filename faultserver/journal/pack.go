@@ -101,7 +101,7 @@ func packTold(room []byte, retryAfter string, t Told) []byte {
 	if retryAfter == "" && t == (Told{}) {
 		return nil
 	}
-	return packed(append(room, 0)).text(0, retryAfter).text(1, t.Location).text(2, string(t.Directive)).text(3, t.RetryAfterMS)
+	return packed(append(room, 0)).text(0, retryAfter).text(1, t.Location).text(2, string(t.Directive)).text(3, t.RetryAfterMS).text(4, t.Date)
 }
 
 func unpackTold(text []byte) (retryAfter string, t Told) {
@@ -113,5 +113,6 @@ func unpackTold(text []byte) (retryAfter string, t Told) {
 	u.text(1, &t.Location)
 	u.text(2, (*string)(&t.Directive))
 	u.text(3, &t.RetryAfterMS)
+	u.text(4, &t.Date)
 	return retryAfter, t
 }

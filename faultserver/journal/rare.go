@@ -30,6 +30,7 @@ type Sent struct {
 type Told struct {
 	Location     string    // where a 3xx answer sends the client, as sent
 	Directive    Directive // whether to retry, where the answer says so outright
+	Date         string    // the answer's own Date, where Retry-After is no number and a fault or the upstream set it, as sent
 	RetryAfterMS string    // retry-after-ms, x-ms-retry-after-ms, or grpc-retry-pushback-ms where it asks for a wait; as sent
 }
 
