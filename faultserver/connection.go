@@ -197,8 +197,7 @@ func (c *rule) takes(s *Server, p *program, on *connection, at time.Duration) (f
 		if c.per == PerClient {
 			key = maphash.String(keySeed, on.owner())
 		}
-		n = c.tally.hit(key, at)
-		if !c.when.Active(max(0, at-n.first), n.hits) {
+		if n = c.tally.hit(key, at, c.when); !n.acts {
 			return fault.Spec{}, false
 		}
 	}

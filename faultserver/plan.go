@@ -27,10 +27,11 @@ type Rule struct {
 	Match Match         `yaml:"match" doc:"which requests it is for; default all"`
 	When  schedule.Spec `yaml:"when" doc:"when it is on; default always"`
 
-	// Per is what When, Steps and Sweep count over; default all. Every request that meets Match and that no earlier rule
+	// Per is what When, Steps and Sweep count over; default all, and with a Sweep call, or client where it acts on
+	// connections. Every request that meets Match and that no earlier rule
 	// acted on is a hit, whether the schedule is on or off, and the first hit starts the schedule's clock.
 	// For a fault that acts on connections, hits are new connections, and further requests on those that it has not taken.
-	Per Scope `yaml:"per" doc:"what hits and time are counted over: each call, each client, or all; default all"`
+	Per Scope `yaml:"per" doc:"what hits and time are counted over: each call, each client, or all; default all, with a sweep call (client for faults that act on connections)"`
 
 	// Chance is how likely the rule acts on a request that it is on for, from above 0 to 1; nil: 1. It is decided by the
 	// seed and the request's sequence number alone; with Per client by the seed, the client and its hit, so that each client
@@ -39,8 +40,8 @@ type Rule struct {
 
 	// Fault acts on every request that the rule is on for.
 	Fault fault.Spec `yaml:"fault" doc:"what happens to every request that the rule is on for"`
-	// Steps act one after the other, the k-th on the k-th hit; after the last, the rule is off.
-	Steps []fault.Spec `yaml:"steps" doc:"what happens to the first request, the second ...; then the rule is off"`
+	// Steps act one after the other, the k-th on the k-th hit that the schedule is on for; after the last, the rule is off.
+	Steps []fault.Spec `yaml:"steps" doc:"what happens to the first request that the rule is on for, the second ...; then the rule is off"`
 	// Sweep gives the k-th new call (or client, as Per says) the k-th fault, and the same at each of its hits; after the
 	// last, it starts over.
 	Sweep []fault.Spec `yaml:"sweep" doc:"what happens to every request of the first call (or client), of the second ...; then from the start"`
@@ -54,6 +55,9 @@ type ruleFields Rule
 // UnmarshalNode reads a rule, and remembers how it was written.
 func (r *Rule) UnmarshalNode(n strict.Node) {
 	n.Decode((*ruleFields)(r))
+	if per, ok := n.Field("per"); ok && len(r.Sweep) > 0 && r.Per == PerAll && !per.Failed() {
+		per.Fail("a sweep gives each call or client a fault of its own; say per: call (the default with a sweep) or per: client")
+	}
 	r.written = n.JSON()
 }
 

@@ -2,6 +2,7 @@ package faultserver
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func (r Rule) wrongConnections() (found []problem) {
 		found = append(found, wrong("match", "the fault acts on connections, before there is a request to match; leave match out, "+
 			"and give the client a listener of its own to tell it apart")...)
 	}
-	if r.Per == PerCall {
+	if r.scope() == PerCall {
 		found = append(found, wrong("per", "the fault acts on connections, which belong to no call; say per: client or per: all")...)
 	}
 	return found
@@ -132,8 +133,6 @@ func (r Rule) wrongFaults() []problem {
 		return wrong(given[1], "%s exclude each other; a rule has one of fault, steps and sweep", strings.Join(given, " and "))
 	case given[0] != "fault" && len(r.Steps)+len(r.Sweep) == 0:
 		return wrong(given[0], "%s is empty, so the rule never acts; list faults, as in [503, 503, pass]", given[0])
-	case r.Sweep != nil && r.Per == PerAll:
-		return wrong("sweep", "a sweep gives each call or client a fault of its own; say per: call or per: client")
 	}
 	for i, f := range r.faults() {
 		if f.Fault() == nil {
@@ -145,7 +144,7 @@ func (r Rule) wrongFaults() []problem {
 		if k := f.Dead(); k > 0 {
 			return wrong(given[0], "in %s, the fault at place %d cannot act: the one before it settles the exchange; %s", f.Name(), k, fault.Instead)
 		}
-		if r.Steps != nil && r.Per == PerCall && f.IsPass() && i < len(r.Steps)-1 {
+		if r.Steps != nil && r.scope() == PerCall && f.IsPass() && i < len(r.Steps)-1 {
 			return wrong("steps", "steps after the pass at place %d are never reached: per call, the first request that is left alone ends the call", i+1)
 		}
 	}
@@ -171,24 +170,28 @@ func (r Rule) neverOn(last bool) (found []problem) {
 		return append(found, wrong("when", "%s", oneLine(err))...)
 	}
 	when := r.When.Schedule()
-	if r.Per == PerCall && last && !when.Active(0, 1) {
+	if r.scope() == PerCall && last && !when.Active(0, 1) {
 		found = append(found, wrong("when", "the rule never acts: it leaves the first request of a call alone, which ends the call")...)
 	}
-	if n := len(r.Steps); n > 0 && stepsOff(when, n) {
-		found = append(found, wrong("when", "the rule never acts: it is off for the %d hits that its steps are for", n)...)
+	if n := onFor(when); n < len(r.Steps) {
+		found = append(found, wrong("steps", "the rule is on for %d hits, so the step at place %d is never reached", n, n+1)...)
 	}
 	return found
 }
 
-// stepsOff reports whether a schedule of hits is off for all of the first n.
-func stepsOff(when schedule.Schedule, n int) bool {
+// onFor is for how many hits a schedule is on at most.
+func onFor(when schedule.Schedule) int {
 	switch s := when.(type) {
+	case schedule.First:
+		return int(s)
+	case *schedule.First:
+		return int(*s)
 	case schedule.Sequence:
-		return slices.Min(s.Hits) > n
+		return len(s.Hits)
 	case *schedule.Sequence:
-		return slices.Min(s.Hits) > n
+		return len(s.Hits)
 	}
-	return false
+	return math.MaxInt
 }
 
 // wrongPlace finds names that are taken, and rules behind one that takes everything away from them.
@@ -215,12 +218,24 @@ func (p Plan) tooEarly(i int) []problem {
 	}
 	for j, earlier := range p.Rules[:i+1] {
 		weighs := slices.ContainsFunc(earlier.faults(), fault.Spec.Weighs)
-		if (weighs || earlier.Per == PerCall && earlier.counts()) && !earlier.Match.apart(r.Match) {
+		if (weighs || earlier.scope() == PerCall && earlier.counts()) && !earlier.Match.apart(r.Match) {
 			return wrong("", "the fault acts before the body is read, but rule %s needs the body to tell requests apart; "+
 				"count per: client there, put that rule behind, or let this fault act after: body", earlier.name(j))
 		}
 	}
 	return nil
+}
+
+// scope is what the rule counts over. A sweep over all would have one fault.
+func (r Rule) scope() Scope {
+	switch {
+	case len(r.Sweep) == 0 || r.Per != PerAll:
+		return r.Per
+	case r.onConnections():
+		return PerClient
+	default:
+		return PerCall
+	}
 }
 
 // counts reports whether the number of a hit, or its time, matters to the rule.

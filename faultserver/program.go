@@ -33,7 +33,7 @@ type rule struct {
 	per    Scope
 	when   schedule.Schedule
 	chance float64
-	steps  bool // faults[k-1] is for the k-th hit
+	steps  bool // faults[k-1] is for the k-th hit that the schedule is on for
 	sweep  bool // faults[k-1] is for the k-th key
 	faults []fault.Spec
 
@@ -58,8 +58,8 @@ func (p Plan) compile() (*program, error) {
 			return nil, err
 		}
 		c := &rule{
-			index: i, name: r.name(i), per: r.Per, when: r.When.Schedule(), chance: 1,
-			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, counts: r.counts() || r.Per == PerClient,
+			index: i, name: r.name(i), per: r.scope(), when: r.When.Schedule(), chance: 1,
+			steps: len(r.Steps) > 0, sweep: len(r.Sweep) > 0, counts: r.counts() || r.scope() == PerClient,
 		}
 		for _, f := range r.faults() {
 			c.faults = append(c.faults, f.Fresh())
@@ -115,8 +115,7 @@ func (c *rule) decide(_ *http.Request, m *mux.RouteMatch) bool {
 	}
 	var n count
 	if c.counts {
-		n = c.tally.hit(x.key(c.per), x.entry.At())
-		if !c.when.Active(max(0, x.entry.At()-n.first), n.hits) {
+		if n = c.tally.hit(x.key(c.per), x.entry.At(), c.when); !n.acts {
 			return false
 		}
 	}
@@ -149,10 +148,10 @@ func (c *rule) act(x *recorder, n count) {
 // pick returns the fault for a hit; false when the steps are used up.
 func (c *rule) pick(n count) (fault.Spec, bool) {
 	switch {
-	case c.steps && n.hits > len(c.faults):
+	case c.steps && n.on > len(c.faults):
 		return fault.Spec{}, false
 	case c.steps:
-		return c.faults[n.hits-1], true
+		return c.faults[n.on-1], true
 	case c.sweep:
 		return c.faults[n.order%len(c.faults)], true
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
+	"github.com/retrygate/retrygate/faultserver/schedule"
 )
 
 // Scope says over what a rule counts hits and measures elapsed time.
@@ -56,10 +57,12 @@ type count struct {
 	hits  int
 	order int           // the key was the order-th new one, from 0
 	first time.Duration // when its first hit came
+	on    int           // hits that the schedule was on for
+	acts  bool          // this hit is one of them
 }
 
 // hit counts a request that arrived at a time, and returns the count with it.
-func (t *tally) hit(key uint64, at time.Duration) count {
+func (t *tally) hit(key uint64, at time.Duration, when schedule.Schedule) count {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c, ok := t.now[key]
@@ -75,6 +78,9 @@ func (t *tally) hit(key uint64, at time.Duration) count {
 	}
 	c.hits++
 	c.first = min(c.first, at) // of two requests at once, the later may be counted first
+	if c.acts = when.Active(max(0, at-c.first), c.hits); c.acts {
+		c.on++
+	}
 	t.now[key] = c
 	return c
 }

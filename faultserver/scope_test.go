@@ -4,7 +4,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/schedule"
 )
+
+var always schedule.Always
 
 func TestTallyCountsEachKey(t *testing.T) {
 	var all tally
@@ -13,17 +17,17 @@ func TestTallyCountsEachKey(t *testing.T) {
 		at   time.Duration
 		want count
 	}{
-		{7, 3 * time.Second, count{hits: 1, order: 0, first: 3 * time.Second}},
-		{8, 4 * time.Second, count{hits: 1, order: 1, first: 4 * time.Second}},
-		{7, 5 * time.Second, count{hits: 2, order: 0, first: 3 * time.Second}},
-		{8, 2 * time.Second, count{hits: 2, order: 1, first: 2 * time.Second}}, // arrived first, came here second
+		{7, 3 * time.Second, count{hits: 1, order: 0, first: 3 * time.Second, on: 1, acts: true}},
+		{8, 4 * time.Second, count{hits: 1, order: 1, first: 4 * time.Second, on: 1, acts: true}},
+		{7, 5 * time.Second, count{hits: 2, order: 0, first: 3 * time.Second, on: 2, acts: true}},
+		{8, 2 * time.Second, count{hits: 2, order: 1, first: 2 * time.Second, on: 2, acts: true}}, // arrived first, came here second
 	} {
-		if got := all.hit(c.key, c.at); got != c.want {
+		if got := all.hit(c.key, c.at, always); got != c.want {
 			t.Errorf("step %d: %+v, want %+v", i, got, c.want)
 		}
 	}
 	all.forget(7)
-	if got, want := all.hit(7, 9*time.Second), (count{hits: 1, order: 2, first: 9 * time.Second}); got != want {
+	if got, want := all.hit(7, 9*time.Second, always), (count{hits: 1, order: 2, first: 9 * time.Second, on: 1, acts: true}); got != want {
 		t.Errorf("after forgetting: %+v, want %+v", got, want)
 	}
 }
@@ -42,7 +46,7 @@ func TestTallyConcurrent(t *testing.T) {
 		group.Go(func() {
 			for i := range each {
 				k := (w + i) % keys
-				c := all.hit(uint64(k), time.Duration(i))
+				c := all.hit(uint64(k), time.Duration(i), always)
 				mu.Lock()
 				if seen[k][c.hits] {
 					t.Errorf("key %d: hit %d was given twice", k, c.hits)
@@ -64,12 +68,12 @@ func TestTallyConcurrent(t *testing.T) {
 func TestTallyBounded(t *testing.T) {
 	var all tally
 	for i := range 5 * generation {
-		all.hit(uint64(1000+i), 0)
+		all.hit(uint64(1000+i), 0, always)
 		if i%(generation/4) == 0 {
-			all.hit(1, 0)
+			all.hit(1, 0, always)
 		}
 	}
-	if got := all.hit(1, 0).hits; got != 21 {
+	if got := all.hit(1, 0, always).hits; got != 21 {
 		t.Errorf("the steady key has %d hits, want 21", got)
 	}
 	if n := len(all.now) + len(all.before); n > 2*generation {

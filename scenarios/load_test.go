@@ -47,7 +47,7 @@ func TestLoadRefuses(t *testing.T) {
 		"inert: chance":        {with("- chance: 0\n  fault: 503"), "x.yaml:5:11: "},
 		"inert: behind":        {with("- fault: 503\n- fault: 500"), "x.yaml:6:3: "},
 		"inert: no fault":      {with("- when: {first: 1}"), "x.yaml:5:3: "},
-		"sweep over all":       {with("- sweep: [500, 501]"), "x.yaml:5:10: "},
+		"sweep over all":       {with("- per: all\n  sweep: [500, 501]"), "x.yaml:5:8: a sweep gives each call or client a fault of its own"},
 		"alias":                {with("- &r {fault: 503}\n- *r"), "x.yaml:5:3: anchors are refused: write the value out where it is used (quote it if text was meant)"},
 		"not a scenario, JSON": {`{"name": "x", "rules": {}}`, `x.yaml:1:1: summary: say in one line`},
 	} {
