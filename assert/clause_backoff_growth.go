@@ -230,7 +230,7 @@ func (p BackoffGrowth) belowCurve(calls []Call) (Result, bool) {
 // attemptBefore is the index of the attempt before wait k of firstWaits.
 func attemptBefore(c *Call, k int) int {
 	for i := range len(c.Attempts) - 1 {
-		if challenged(&c.Attempts[i], &c.Attempts[i+1]) {
+		if c.aside(i + 1) {
 			k++
 		} else if i == k {
 			return i

@@ -51,7 +51,11 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 		if c == nil || idempotentMethod(c.Attempts[0].Method) {
 			continue
 		}
-		resent += len(c.Resent)
+		for _, part := range c.Parts {
+			if part.Kind == Resend {
+				resent++
+			}
+		}
 		at, repeats, met, kept := p.twice(c)
 		switch {
 		case repeats > 0:

@@ -206,7 +206,7 @@ func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
 	return func(yield func(int, time.Duration) bool) {
 		k := 0
 		for i := range len(c.Attempts) - 1 {
-			if challenged(&c.Attempts[i], &c.Attempts[i+1]) {
+			if c.aside(i + 1) {
 				continue
 			}
 			wait, ok := ownWait(c, i)

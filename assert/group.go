@@ -10,10 +10,13 @@ import (
 )
 
 // Calls groups entries into calls, ordered by their first attempts. Rules, the first that applies: the driver's word
-// (Key.OneCall), the call id that the request carries, its idempotency key, else a match: same client, method, path,
-// query and body, after a failure and soon enough. An attempt that a fault ended before a request was read is a call of its
-// own, under the rule "connection", unless the driver's word says more. Connections that the client did not use belong to no
-// call, unless they are so many that they are a storm. One copy of the entries is made; Attempts are parts of it.
+// (Key.OneCall); the id that the request carries for the whole call, or its idempotency key; else the same client, method,
+// path, query, range and body, after a failure and soon enough, of which those with the same trace id count first. What
+// follows a redirect, and what answers a 401 or 407, belongs to the call that was sent there. Repeats by a transport or a
+// proxy become Parts of their call, each kind so often at most that no storm hides behind it. An attempt that a fault ended
+// before a request was read is a call of its own, under the rule "connection", unless the driver's word says more.
+// Connections that the client did not use belong to no call, unless they are so many that they are a storm: see Unused. One
+// copy of the entries is made; Attempts are parts of it.
 func Calls(entries []journal.Entry, key Key) []Call {
 	entries = ordered(used(entries))
 	g := newGrouper(entries, key)
@@ -23,6 +26,15 @@ func Calls(entries []journal.Entry, key Key) []Call {
 	return g.calls(entries)
 }
 
+// The grouping rules.
+const (
+	driverRule = "driver"  // Key.OneCall
+	idRule     = "call-id" // a header that stays equal over the attempts of a call by design
+	keyRule    = "key"     // the idempotency key
+	traceRule  = "trace"   // a match with the same trace id
+	matchRule  = "match"
+)
+
 // grouper assigns entries to calls in one pass. It works on indices: entries are large.
 type grouper struct {
 	entries []journal.Entry
@@ -30,10 +42,17 @@ type grouper struct {
 	exact   map[exactKey]int32
 	latest  map[string]int32 // chain of each client's last entry, where it makes one call
 	waiting map[matchKey]*queue
+	traced  map[string]bool // clients that keep their trace id over the attempts of a call
+	pollers map[matchKey]poll
 	dead    map[uint64]int32 // first entry on each connection that died without a status line
 	chains  []chain
-	owner   []int32 // chain of each entry
-	resent  []bool  // repeated by the transport; allocated when one is found
+	owner   []int32    // chain of each entry
+	parts   []PartKind // of each entry; allocated when one is found
+
+	redirects  map[target][]redirected
+	challenged map[challenge]int32
+	families   map[exactKey]*family // by route
+	children   map[matchKey]int32   // chains with changed requests, where a client makes one call
 }
 
 // chain is a call in the making.
@@ -41,18 +60,17 @@ type chain struct {
 	rule        string
 	first, last int32 // entries
 	named       int32 // the first entry with a request
-	size        int32 // attempts, without those resent
-	resends     int32
+	size        int32 // attempts, without parts
+	parts       int32
+	of          int32         // chain whose request it changed
 	longest     time.Duration // longest gap so far
+	hops        int8          // by which proxies repeated the last attempt
+	refused     bool          // a stream of it was refused
 	ambiguous   bool
+	changed     Change
 }
 
 type exactKey struct{ rule, client, method, path, id string }
-
-type matchKey struct {
-	client, method, path, query string
-	body                        uint64
-}
 
 func newGrouper(entries []journal.Entry, key Key) *grouper {
 	if key.Table == nil {
@@ -63,7 +81,8 @@ func newGrouper(entries []journal.Entry, key Key) *grouper {
 	}
 	return &grouper{
 		entries: entries, key: key,
-		exact: map[exactKey]int32{}, latest: map[string]int32{}, waiting: map[matchKey]*queue{},
+		exact: map[exactKey]int32{}, latest: map[string]int32{}, waiting: map[matchKey]*queue{}, traced: map[string]bool{},
+		pollers: map[matchKey]poll{}, families: map[exactKey]*family{},
 		dead: deadConnections(entries), owner: make([]int32, len(entries)),
 	}
 }
@@ -77,35 +96,68 @@ func watched(entries []journal.Entry) *Run {
 	return run
 }
 
-// place finds the call of entry i.
+// place finds the call of entry i, and notes what follows from it.
 func (g *grouper) place(i int32) {
 	e := &g.entries[i]
 	if first, ok := g.dead[e.Conn]; ok && first < 0 {
 		g.dead[e.Conn] = i
 	}
-	k := exactKey{client: e.Client}
 	switch {
 	case g.key.OneCall:
 		g.placeOnly(i)
-		return
 	case unread(e) && !e.Unused():
 		g.open(unreadRule, i)
 		return
-	case e.Call != "":
-		k.rule, k.id = "call-id", e.Call
-	case e.Key != "":
-		k.rule, k.method, k.path, k.id = "key", e.Method, e.Path, e.Key
 	default:
-		g.match(i)
-		return
+		g.placeAmong(i)
 	}
-	c, ok := g.exact[k]
-	if !ok {
-		c = g.open(k.rule, i)
+	g.point(g.owner[i], i)
+	g.upset(g.owner[i], i)
+}
+
+// placeAmong places a request of a client that makes many calls.
+func (g *grouper) placeAmong(i int32) {
+	e := &g.entries[i]
+	c, ok := g.answered(i)
+	switch k, exact := exactly(e); {
+	case ok:
+		g.extend(c, i)
+	case exact:
+		if c, ok = g.exact[k]; ok {
+			g.extend(c, i)
+			break
+		}
+		if c, ok = g.follow(i); ok {
+			g.extend(c, i)
+		} else {
+			c = g.open(k.rule, i)
+		}
 		g.exact[k] = c
-		return
+	default:
+		if c, ok = g.follow(i); ok {
+			g.extend(c, i)
+			if failed(e) {
+				g.wait(matchOf(e), c, i)
+			}
+		} else {
+			g.match(i)
+		}
 	}
-	g.extend(c, i)
+	g.challengedBy(g.owner[i], i)
+}
+
+// exactly tells by what the request names its call, if it does. Most ids are idempotency keys.
+func exactly(e *journal.Entry) (k exactKey, ok bool) {
+	switch {
+	case e.Call != "" && e.Call == e.Key:
+		return exactKey{rule: keyRule, client: e.Client, id: e.Call}, true
+	case e.Call != "":
+		return exactKey{rule: idRule, client: e.Client, id: e.Call}, true
+	case e.Key != "": // of a history that knows no more: a key may be good for one route
+		return exactKey{rule: keyRule, client: e.Client, method: e.Method, path: e.Path, id: e.Key}, true
+	default:
+		return exactKey{}, false
+	}
 }
 
 func (g *grouper) open(rule string, i int32) int32 {
@@ -118,15 +170,16 @@ func (g *grouper) open(rule string, i int32) int32 {
 func (g *grouper) extend(c, i int32) {
 	ch := &g.chains[c]
 	prev, e := &g.entries[ch.last], &g.entries[i]
-	if g.isResend(prev, e, ch.last) {
-		if g.resent == nil {
-			g.resent = make([]bool, len(g.entries))
+	if kind := g.replaced(ch, prev, e); kind != 0 {
+		if g.parts == nil {
+			g.parts = make([]PartKind, len(g.entries))
 		}
-		g.resent[ch.last] = true
-		ch.resends++
+		g.parts[ch.last] = kind
+		ch.parts++
 	} else {
 		ch.size++
-		ch.longest = max(ch.longest, e.At-prev.End())
+		ch.hops = 0
+		ch.longest = max(ch.longest, e.At-endOf(prev))
 	}
 	ch.last = i
 	g.owner[i] = c
@@ -142,17 +195,20 @@ func (g *grouper) calls(entries []journal.Entry) []Call {
 		next[c] = at
 		calls[c] = Call{
 			ID: g.id(ch), Client: entries[ch.first].Client, Attempts: attempts[at : at+ch.size : at+ch.size],
-			Rule: ch.rule, Ambiguous: ch.ambiguous, Run: g.key.Run,
+			Rule: ch.rule, By: g.by(ch), Ambiguous: ch.ambiguous, Run: g.key.Run, hedges: g.key.Hedges,
+		}
+		if ch.changed != "" {
+			calls[c].Changed, calls[c].Of = ch.changed, calls[ch.of].ID
 		}
 		at += ch.size
-		if ch.resends > 0 {
-			calls[c].Resent = make([]journal.Entry, 0, ch.resends)
+		if ch.parts > 0 {
+			calls[c].Parts = make([]Part, 0, ch.parts)
 		}
 	}
 	for i := range entries {
 		c := g.owner[i]
-		if g.resent != nil && g.resent[i] {
-			calls[c].Resent = append(calls[c].Resent, entries[i])
+		if g.parts != nil && g.parts[i] != 0 {
+			calls[c].Parts = append(calls[c].Parts, Part{g.parts[i], entries[i]})
 			continue
 		}
 		attempts[next[c]] = entries[i]
@@ -170,15 +226,26 @@ func (g *grouper) calls(entries []journal.Entry) []Call {
 func (g *grouper) id(c chain) string {
 	e := &g.entries[c.named]
 	switch c.rule {
-	case "driver":
-		return e.Client + " " + e.Method + " " + e.Path
-	case "call-id":
+	case driverRule:
+		if c.changed == "" {
+			return e.Client + " " + e.Method + " " + e.Path
+		}
+		return e.Client + " " + e.Method + " " + e.Path + " #" + strconv.FormatUint(e.Seq, 10)
+	case idRule:
 		return e.Call
-	case "key":
+	case keyRule:
 		return e.Key
 	default: // also of bare connections
 		return "#" + strconv.FormatUint(e.Seq, 10)
 	}
+}
+
+// by names the header that the call's id was read from.
+func (g *grouper) by(c chain) string {
+	if e := &g.entries[c.named]; e.Rare != nil && (c.rule == idRule || c.rule == keyRule) {
+		return e.Rare.CallBy
+	}
+	return ""
 }
 
 // ordered returns the entries in order of arrival, copied only if they are not so already.

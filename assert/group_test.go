@@ -18,20 +18,35 @@ const (
 	s  = time.Second
 )
 
-// outline writes calls as "seqs of attempts [rule, ambiguous, resent seqs]", so that a row of a table can show them.
+// outline writes calls as "seqs of attempts, with what each is if no retry; rule, ambiguous, parts, change", so that a row of a
+// table can show them.
 func outline(calls []assert.Call) string {
 	var lines []string
 	for _, c := range calls {
-		line := seqs(c.Attempts) + " " + c.Rule
+		line := steps(&c) + " " + c.Rule
 		if c.Ambiguous {
 			line += " ambiguous"
 		}
-		if len(c.Resent) > 0 {
-			line += " resent " + seqs(c.Resent)
+		for _, p := range c.Parts {
+			line += fmt.Sprintf(" %v %d", p.Kind, p.Entry.Seq)
+		}
+		if c.Changed != "" {
+			line += " " + string(c.Changed)
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "; ")
+}
+
+func steps(c *assert.Call) string {
+	words := make([]string, len(c.Attempts))
+	for i, e := range c.Attempts {
+		words[i] = fmt.Sprint(e.Seq)
+		if s := c.Step(i); s > assert.StepRetry {
+			words[i] += "(" + s.String() + ")"
+		}
+	}
+	return strings.Join(words, ",")
 }
 
 func seqs(entries []journal.Entry) string {
@@ -112,13 +127,13 @@ func TestCallsTellResendsApart(t *testing.T) {
 		want    string
 	}{
 		{"reused connection dies, repeat at once on another",
-			warm().Cut(s, ms).Conn(2).Attempt(s+2*ms, ms, 200), "1,3 driver resent 2"},
+			warm().Cut(s, ms).Conn(2).Attempt(s+2*ms, ms, 200), "1,3 driver resend 2"},
 		{"each dead connection excuses a repeat",
 			history.New().Conn(1).Attempt(0, ms, 503).Conn(2).Attempt(s, ms, 503).
-				Conn(1).Cut(2*s, 0).Conn(2).Cut(2*s+ms, 0).Conn(3).Attempt(2*s+2*ms, ms, 200), "1,2,5 driver resent 3,4"},
+				Conn(1).Cut(2*s, 0).Conn(2).Cut(2*s+ms, 0).Conn(3).Attempt(2*s+2*ms, ms, 200), "1,2,5 driver resend 3 resend 4"},
 		{"a fresh connection excuses nothing", history.New().Conn(1).Cut(0, ms).Conn(2).Attempt(2*ms, ms, 200), "1,2 driver"},
 		{"a client that hammers a resetting server is charged",
-			warm().Cut(s, 0).Conn(2).Cut(s+ms, 0).Conn(3).Cut(s+2*ms, 0).Conn(4).Cut(s+3*ms, 0), "1,3,4,5 driver resent 2"},
+			warm().Cut(s, 0).Conn(2).Cut(s+ms, 0).Conn(3).Cut(s+2*ms, 0).Conn(4).Cut(s+3*ms, 0), "1,3,4,5 driver resend 2"},
 		{"later than 50 ms is a retry", warm().Cut(s, 0).Conn(2).Attempt(s+51*ms, ms, 200), "1,2,3 driver"},
 		{"the same connection is a retry", warm().Cut(s, 0).Attempt(s+ms, ms, 200), "1,2,3 driver"},
 		{"after a status line it is a retry", warm().Attempt(s, 0, 200).With(func(e *journal.Entry) { e.Cut = true }).
@@ -158,8 +173,11 @@ func TestCallsKeepEveryEntry(t *testing.T) {
 				if len(c.Attempts) == 0 {
 					t.Fatalf("seed %d: a call without attempts", seed)
 				}
-				for _, e := range append(slices.Clone(c.Attempts), c.Resent...) {
+				for _, e := range c.Attempts {
 					seen[e.Seq]++
+				}
+				for _, p := range c.Parts {
+					seen[p.Entry.Seq]++
 				}
 			}
 			for _, e := range entries {

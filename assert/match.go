@@ -20,10 +20,33 @@ const (
 // a client left or a connection broke.
 const overlap = 2 * time.Millisecond
 
-// waiting is a call whose last attempt failed.
+// mostTraced is how many waiting calls are searched for a trace id.
+const mostTraced = 256
+
+// matchKey is what the attempts of a call have in common when nothing names it. Parts of a download are different things.
+type matchKey struct {
+	client, method, path, query, part string
+	body                              uint64
+}
+
+func matchOf(e *journal.Entry) matchKey {
+	k := matchKey{client: e.Client, method: e.Method, path: e.Path, query: e.Query, body: e.BodySum}
+	if !e.BodyWhole {
+		k.body = partial
+	}
+	if e.Rare != nil {
+		k.part = e.Rare.Range
+	}
+	return k
+}
+
+// partial stands for the body of a request that did not arrive whole: its sum says nothing.
+const partial = ^uint64(0)
+
+// waiting is a call whose last attempt, the entry, failed.
 type waiting struct {
-	end   time.Duration
-	chain int32
+	end          time.Duration
+	chain, entry int32
 }
 
 // queue holds the waiting calls of one request, the one that failed first in front.
@@ -39,62 +62,99 @@ func (q *queue) add(w waiting) {
 	*q = slices.Insert(*q, i, w)
 }
 
-// partial stands for the body of a request that did not arrive whole: its sum says nothing.
-const partial = ^uint64(0)
-
 // match continues the call that failed first among those with the same request, or opens one. That order is the fairest
 // to the client where several qualify: of all assignments it makes the shortest wait longest.
 func (g *grouper) match(i int32) {
 	e := &g.entries[i]
-	k := matchKey{e.Client, e.Method, e.Path, e.Query, e.BodySum}
-	if !e.BodyWhole {
-		k.body = partial
-	}
+	k := matchOf(e)
 	c, ok := g.next(k, e)
 	if !ok && k.body != partial {
 		half := k
 		half.body = partial
 		c, ok = g.next(half, e)
 	}
+	if !ok {
+		c, ok = g.resumed(i)
+	}
+	g.paced(k, e)
 	if ok {
 		g.extend(c, i)
 	} else {
-		c = g.open("match", i)
+		c = g.open(matchRule, i)
+		g.relate(c, i)
 	}
 	if failed(e) {
-		q := g.waiting[k]
-		if q == nil {
-			q = &queue{}
-			g.waiting[k] = q
-		}
-		q.add(waiting{e.End(), c})
+		g.wait(k, c, i)
 	}
 }
 
-// next takes the call that e continues out of its queue.
+// wait lets call c be continued, whose latest entry i has failed: by the same request k, or by the one that the call began
+// with, which a redirect had led away from.
+func (g *grouper) wait(k matchKey, c, i int32) {
+	w := waiting{endOf(&g.entries[i]), c, i}
+	g.queueOf(k).add(w)
+	if first := &g.entries[g.chains[c].first]; first.Path != k.path || first.Method != k.method {
+		g.queueOf(matchOf(first)).add(w)
+	}
+}
+
+func (g *grouper) queueOf(k matchKey) *queue {
+	q := g.waiting[k]
+	if q == nil {
+		q = &queue{}
+		g.waiting[k] = q
+	}
+	return q
+}
+
+// next takes the call that e continues out of its queue: one with the same trace id, else the first. A client that keeps
+// its trace id over the attempts of a call would have kept it; others make a new one for each request.
 func (g *grouper) next(k matchKey, e *journal.Entry) (int32, bool) {
 	q := g.waiting[k]
-	if q == nil || !g.ready(q, e) {
+	if q == nil || !g.ready(q, k, e) {
 		return 0, false
+	}
+	if trace := traceOf(e); trace != (journal.Trace{}) {
+		for at, w := range (*q)[:min(len(*q), mostTraced)] {
+			if w.end <= e.At+overlap && g.chains[w.chain].last == w.entry && traceOf(&g.entries[w.entry]) == trace {
+				*q = slices.Delete(*q, at, at+1)
+				g.traced[e.Client] = true
+				g.chains[w.chain].rule = traceRule
+				return w.chain, true
+			}
+		}
+		if g.traced[e.Client] && traceOf(&g.entries[(*q)[0].entry]) != (journal.Trace{}) {
+			return 0, false
+		}
 	}
 	c := (*q)[0].chain
 	*q = slices.Delete(*q, 0, 1)
-	if g.ready(q, e) {
+	if g.ready(q, k, e) {
 		g.chains[c].ambiguous, g.chains[(*q)[0].chain].ambiguous = true, true
 	}
 	return c, true
 }
 
-// ready drops calls that waited too long and reports whether the front one can continue with e.
-func (g *grouper) ready(q *queue, e *journal.Entry) bool {
+func traceOf(e *journal.Entry) journal.Trace {
+	if e.Rare == nil {
+		return journal.Trace{}
+	}
+	return e.Rare.Trace
+}
+
+// ready drops calls that waited too long, or went on elsewhere, and reports whether the front one can continue with e.
+func (g *grouper) ready(q *queue, k matchKey, e *journal.Entry) bool {
 	for len(*q) > 0 {
 		w := (*q)[0]
 		chain := &g.chains[w.chain]
-		if w.end > e.At && (g.entries[chain.last].Delivered() || w.end > e.At+overlap) {
-			return false
-		}
-		if e.At-w.end <= g.horizon(chain) {
-			return true
+		if chain.last == w.entry {
+			last := &g.entries[w.entry]
+			if w.end > e.At && (last.Delivered() || w.end > e.At+overlap) {
+				return false
+			}
+			if e.At-w.end <= g.horizon(chain) && !g.due(k, last, e) {
+				return true
+			}
 		}
 		*q = slices.Delete(*q, 0, 1)
 	}

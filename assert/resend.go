@@ -1,14 +1,20 @@
 package assert
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 // resendWithin is how soon a transport repeats a request whose kept-alive connection died (net/http, curl and OkHttp: at
-// once, measured 0-1 ms).
+// once, measured 0-1 ms), and how soon a proxy goes on to the next server.
 const resendWithin = 50 * time.Millisecond
+
+// mostHops is how often one attempt may be repeated by proxies. Envoy's default is once, nginx tries each server once; what
+// comes more often is charged to whoever stands before the proxy.
+const mostHops = 3
 
 // diedUnanswered reports whether the connection broke before a status line while the client was still there.
 func diedUnanswered(e *journal.Entry) bool { return e.Status == 0 && e.Cut && !e.Open && e.Gone == 0 }
@@ -24,19 +30,67 @@ func deadConnections(entries []journal.Entry) map[uint64]int32 {
 	return dead
 }
 
+// replaced tells whether next, in the call c, takes the place of prev without the client's retry policy knowing, and why; 0
+// if it does not.
+func (g *grouper) replaced(c *chain, prev, next *journal.Entry) PartKind {
+	soon := (next.At - endOf(prev)).Abs() <= resendWithin // the server may note the end after the repeat has come
+	if !failed(prev) || !soon && next.At < endOf(prev) || !sameRequest(prev, next) {
+		return 0
+	}
+	switch {
+	case soon && refusedStream(prev) && !c.refused:
+		c.refused = true
+		return Unprocessed
+	case soon && g.isResend(prev, next, c.last):
+		return Resend
+	case c.hops < mostHops && isHop(prev, next, soon):
+		c.hops++
+		return Hop
+	default:
+		return 0
+	}
+}
+
 // isResend reports whether next is the transport's own repeat of prev: a reused connection died under prev, and next came
-// at once on another one. The retry policy never knew. A connection excuses one repeat only, since after that a client
-// that hammers a resetting server would look innocent; on a fresh connection no transport repeats.
+// at once on another one. A connection excuses one repeat only, since after that a client that hammers a resetting server
+// would look innocent; on a fresh connection no transport repeats.
 func (g *grouper) isResend(prev, next *journal.Entry, prevIndex int32) bool {
-	if !diedUnanswered(prev) || next.Conn == prev.Conn || next.At-prev.End() > resendWithin {
+	if !diedUnanswered(prev) || next.Conn == prev.Conn {
 		return false
 	}
 	first, known := g.dead[prev.Conn]
-	if !known || first >= prevIndex || !sameRequest(prev, next) {
+	if !known || first >= prevIndex {
 		return false
 	}
 	delete(g.dead, prev.Conn)
 	return true
+}
+
+// refusedStream reports whether HTTP/2 told the client that its request was not looked at.
+func refusedStream(e *journal.Entry) bool {
+	if e.Status != 0 || !e.Cut || !strings.HasPrefix(e.Proto, "HTTP/2") {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(e.Fault, "+"), func(kind string) bool {
+		return kind == "refused-stream" || kind == "goaway"
+	})
+}
+
+// isHop reports whether a proxy sent next in place of prev: both came through one and are the same request to the client,
+// by its id and by the attempt number that it states; and the proxy counted on, or went to another server at once.
+func isHop(prev, next *journal.Entry, soon bool) bool {
+	if prev.Rare == nil || next.Rare == nil || !prev.Rare.Proxied || !next.Rare.Proxied {
+		return false
+	}
+	a, b := &prev.Rare.Sent, &next.Rare.Sent
+	if a.Request != b.Request || a.Stamp != b.Stamp || a.Trace != b.Trace {
+		return false
+	}
+	if a.Hop > 0 || b.Hop > 0 {
+		counted := prev.Claim == next.Claim || prev.Claim == a.Hop && next.Claim == b.Hop
+		return a.Hop > 0 && b.Hop == a.Hop+1 && counted
+	}
+	return soon && a.Request != 0 && prev.Claim == next.Claim && prev.Conn != next.Conn
 }
 
 // sameRequest reports whether the two were sent alike. A body that was cut off may have any sum.

@@ -47,7 +47,7 @@ func used(entries []journal.Entry) []journal.Entry {
 // first request after such attempts that continue nothing is what they were for.
 func (g *grouper) placeOnly(i int32) {
 	e := &g.entries[i]
-	k := exactKey{rule: "driver", client: e.Client, method: e.Method, path: e.Path}
+	k := exactKey{rule: driverRule, client: e.Client, method: e.Method, path: e.Path}
 	latest, any := g.latest[e.Client]
 	c, known := g.exact[k]
 	switch {
@@ -55,14 +55,19 @@ func (g *grouper) placeOnly(i int32) {
 		c = latest
 		g.extend(c, i)
 	case !unread(e) && known:
-		g.extend(c, i)
+		c = g.placeKnown(c, i)
 	case !unread(e) && any && g.nameless(latest):
 		c = latest
 		g.chains[c].named = i
 		g.extend(c, i)
 		g.exact[k] = c
 	default:
-		c = g.open(k.rule, i)
+		to, led := g.follow(i)
+		if c = to; led {
+			g.extend(c, i)
+		} else {
+			c = g.open(k.rule, i)
+		}
 		if !unread(e) {
 			g.exact[k] = c
 		}

@@ -51,6 +51,24 @@ func (b *Builder) Call(id string) *Builder { b.template.Call = id; return b }
 // Auth sets the credentials of the entries that follow.
 func (b *Builder) Auth(sum uint64) *Builder { b.template.Auth = sum; return b }
 
+// Sent sets what else the requests of the entries that follow say.
+func (b *Builder) Sent(sent journal.Sent) *Builder {
+	b.template.Rare = nil
+	if sent != (journal.Sent{}) {
+		b.template.Rare = &journal.Rare{Sent: sent}
+	}
+	return b
+}
+
+// Location sets where the last entry was redirected to.
+func (b *Builder) Location(to string) *Builder {
+	return b.With(func(e *journal.Entry) {
+		more := e.More()
+		more.Location = to
+		e.Rare = &more
+	})
+}
+
 // Conn puts the entries that follow on one connection; 0 gives each its own again.
 func (b *Builder) Conn(n uint64) *Builder { b.pinned = n; return b }
 
