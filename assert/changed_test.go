@@ -13,7 +13,9 @@ import (
 func large(n int, fill string) string { return strings.Repeat(fill, n) }
 
 func TestSplitRequestsAreCallsOfTheirOwn(t *testing.T) {
-	whole := func() *history.Builder { return history.New().Request("POST", "/batch").Body(large(100, "a")).Attempt(0, ms, 413) }
+	whole := func() *history.Builder {
+		return history.New().Request("POST", "/batch").Body(large(100, "a")).Attempt(0, ms, 413)
+	}
 	shaving := whole()
 	for i := range 20 {
 		shaving.Body(large(99-i, "a")).Attempt(dur(i+1)*s, ms, 413)

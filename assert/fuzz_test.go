@@ -92,8 +92,8 @@ func wildHistory(r *rand.Rand, n int) []journal.Entry {
 				e.Cut = e.Status == 0 && r.IntN(4) > 0 || r.IntN(9) == 0
 			}
 			e.BodyWhole, e.Early, e.Claim = r.IntN(10) > 0, r.IntN(10) == 0, int32(r.IntN(3))
-			e.Proto, e.Fault = pick("HTTP/1.1", "HTTP/2.0", ""), pick("", "refused-stream", "goaway")
-			e.Rule = e.Fault
+			e.Proto, e.Rule = pick("HTTP/1.1", "HTTP/2.0", ""), pick("", "r")
+			e.Unprocessed = e.Status == 0 && r.IntN(2) > 0
 		})
 	}
 	return b.Entries()

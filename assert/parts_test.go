@@ -44,15 +44,14 @@ func TestDeadPoolIsReplayed(t *testing.T) {
 }
 
 func TestRefusedStreamsAreReplayedOnce(t *testing.T) {
-	refuse := func(e *journal.Entry) { e.Proto, e.Fault = "HTTP/2.0", "latency+refused-stream" }
+	refuse := func(e *journal.Entry) { e.Proto, e.Unprocessed = "HTTP/2.0", true }
 	h := func() *history.Builder { return history.New().Request("POST", "/").Conn(1).Cut(0, ms).With(refuse) }
 	checkGroupings(t, assert.Key{OneCall: true}, []grouping{
 		{"once, on the same connection", h().Attempt(2*ms, ms, 200), "2 driver unprocessed 1"},
-		{"GOAWAY", history.New().Conn(1).Cut(0, ms).With(func(e *journal.Entry) { refuse(e); e.Fault = "goaway" }).Conn(2).Attempt(2*ms, ms, 200),
-			"2 driver unprocessed 1"},
+		{"GOAWAY, on another", history.New().Conn(1).Cut(0, ms).With(refuse).Conn(2).Attempt(2*ms, ms, 200), "2 driver unprocessed 1"},
 		{"a loop is charged", h().Cut(2*ms, ms).With(refuse).Cut(4*ms, ms).With(refuse).Cut(6*ms, ms).With(refuse), "2,3,4 driver unprocessed 1"},
 		{"later is a retry", h().Attempt(60*ms, ms, 200), "1,2 driver"},
-		{"another fault on HTTP/2", history.New().Conn(1).Cut(0, ms).With(func(e *journal.Entry) { refuse(e); e.Fault = "reset" }).Attempt(2*ms, ms, 200), "1,2 driver"},
+		{"a stream that was reset otherwise", history.New().Conn(1).Cut(0, ms).With(func(e *journal.Entry) { e.Proto = "HTTP/2.0" }).Attempt(2*ms, ms, 200), "1,2 driver"},
 	})
 }
 

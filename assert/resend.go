@@ -1,8 +1,6 @@
 package assert
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
@@ -38,7 +36,7 @@ func (g *grouper) replaced(c *chain, prev, next *journal.Entry) PartKind {
 		return 0
 	}
 	switch {
-	case soon && refusedStream(prev) && !c.refused:
+	case soon && prev.Unprocessed && !c.refused:
 		c.refused = true
 		return Unprocessed
 	case soon && g.isResend(prev, next, c.last):
@@ -64,16 +62,6 @@ func (g *grouper) isResend(prev, next *journal.Entry, prevIndex int32) bool {
 	}
 	delete(g.dead, prev.Conn)
 	return true
-}
-
-// refusedStream reports whether HTTP/2 told the client that its request was not looked at.
-func refusedStream(e *journal.Entry) bool {
-	if e.Status != 0 || !e.Cut || !strings.HasPrefix(e.Proto, "HTTP/2") {
-		return false
-	}
-	return slices.ContainsFunc(strings.Split(e.Fault, "+"), func(kind string) bool {
-		return kind == "refused-stream" || kind == "goaway"
-	})
 }
 
 // isHop reports whether a proxy sent next in place of prev: both came through one and are the same request to the client,

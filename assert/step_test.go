@@ -26,7 +26,7 @@ func TestHedgesAreToldFromTimeouts(t *testing.T) {
 		{"the first wins, the copy is cancelled", history.New().Attempt(0, 300*ms, 200).Attempt(200*ms, 5*s, 200).With(leftAt(310 * ms)), "1,2(hedge) driver"},
 		{"two copies", slow().With(leftAt(410*ms)).Attempt(200*ms, s, 200).With(leftAt(410*ms)).Attempt(400*ms, 5*ms, 200), "1,2(hedge),3(hedge) driver"},
 		{"both are given up at once, and hedged again",
-			slow().With(leftAt(s)).Attempt(200*ms, s, 200).With(leftAt(s)).Attempt(2*s, s, 200).With(leftAt(3*s)).Attempt(2200*ms, s, 200).With(leftAt(3*s)),
+			slow().With(leftAt(s)).Attempt(200*ms, s, 200).With(leftAt(s)).Attempt(2*s, s, 200).With(leftAt(3*s)).Attempt(2200*ms, s, 200).With(leftAt(3 * s)),
 			"1,2(hedge),3,4(hedge) driver"},
 		{"a timeout that leaves its connection open", slow().Attempt(s, 5*ms, 200), "1,2 driver"},
 		{"such a timeout, again and again", slow().Attempt(s, 5*s, 200).Attempt(2*s, 5*s, 200).Attempt(3*s, 5*s, 200), "1,2,3,4 driver"},
@@ -53,7 +53,9 @@ func TestHedgesAreToldFromTimeouts(t *testing.T) {
 func TestChallengesAreAnswered(t *testing.T) {
 	// as names a client by its credentials, as a server does that knows no better.
 	as := func(b *history.Builder, name string, auth uint64) *history.Builder { return b.Client(name).Auth(auth) }
-	asked := func() *history.Builder { return as(history.New(), "key:a", 1).Conn(1).Request("GET", "/me").Attempt(0, ms, 401) }
+	asked := func() *history.Builder {
+		return as(history.New(), "key:a", 1).Conn(1).Request("GET", "/me").Attempt(0, ms, 401)
+	}
 	loop := asked()
 	for i := range 40 {
 		loop.Auth(uint64(i+2)).Attempt(dur(i+1)*10*ms, ms, 401)
