@@ -40,6 +40,8 @@ func (s *Server) client(r *http.Request, c *connection, secret string) (name str
 		return c.client, auth
 	case s.clientHeader != "" && r.Header.Get(s.clientHeader) != "":
 		return bounded(r.Header.Get(s.clientHeader)), auth
+	case c.cert != "":
+		return c.cert, auth
 	case secret == "":
 		return c.host, auth
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -19,10 +20,17 @@ type connection struct {
 	id     uint64
 	client string   // whose listener it came to; "" if it is anybody's
 	host   string   // the other end's address, without the port
-	conn   net.Conn // nil on someone else's server
-	wire   *wire    // watches conn; nil: it cannot be watched
+	conn   net.Conn // without TLS; nil on someone else's server
+	talk   net.Conn // what HTTP is spoken over: conn, or TLS over it
+	wire   *wire    // watches talk; nil on someone else's server
+
+	tls     *tls.Conn            // nil: none
+	problem devca.Problem        // of the certificate that it is shown
+	state   *tls.ConnectionState // nil: no TLS, or none yet
+	cert    string               // names the client by its certificate; "" if it showed none
 
 	broken atomic.Bool // a fault broke it, with everything that went on over it
+	rude   atomic.Bool // an answer was cut: it ends without a word, under TLS too
 
 	mu      sync.Mutex
 	program *program // that its hits were counted for
@@ -44,7 +52,8 @@ type acceptor struct {
 	last   *connection // the one that Accept returned; net/http asks for its context before it accepts another
 }
 
-// Accept waits for a connection that no fault takes, and has it watched. TLS hides from a watcher what net/http reads.
+// Accept waits for a connection that no fault takes, and has it watched. TLS is spoken here and not in net/http, from which it
+// would hide what net/http reads.
 func (l *acceptor) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -52,14 +61,14 @@ func (l *acceptor) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &connection{id: l.server.connections.Add(1), client: l.client, host: host(conn.RemoteAddr().String()), conn: conn}
+		if over, ok := conn.(*tls.Conn); ok { // the listener speaks TLS by itself
+			c.conn, c.talk, c.tls = over.NetConn(), over, over
+		}
 		if l.server.greet(l.open, c) {
 			continue
 		}
-		l.last = c
-		if _, hidden := conn.(*tls.Conn); hidden {
-			return conn, nil
-		}
-		c.wire = &wire{Conn: conn, over: l, here: c}
+		l.server.talk(c)
+		l.last, c.wire = c, &wire{Conn: c.talk, over: l, here: c}
 		return c.wire, nil
 	}
 }
@@ -93,6 +102,9 @@ func (s *Server) greet(open context.Context, c *connection) (taken bool) {
 			return true
 		}
 		if f, ok := spec.Fault().(fault.Lasting); ok {
+			if shows, ok := f.(fault.InHandshake); ok && s.ca != nil {
+				c.problem = shows.Shows()
+			}
 			s.hold(c, r, spec.Name(), f)
 		}
 		break
@@ -134,24 +146,17 @@ func (s *Server) meet(open context.Context, c *connection, r *rule, name string,
 // hold gives a connection a fault that stays with it.
 func (s *Server) hold(c *connection, r *rule, name string, f fault.Lasting) {
 	if c.conn != nil {
-		c.rule, c.name, c.held = r, name, f.Hold(c.conn)
-		s.holding.Store(c.conn, c)
+		s.talk(c)
+		c.rule, c.name, c.held = r, name, f.Hold(c.talk)
 	}
 }
 
 // follow is told by net/http what becomes of connections.
 func (s *Server) follow(conn net.Conn, state http.ConnState) {
-	if w, ok := conn.(*wire); ok {
-		w.follow(state)
-		conn = w.Conn
-	}
-	switch state {
-	case http.StateIdle:
-		if found, ok := s.holding.Load(conn); ok {
-			found.(*connection).idle()
-		}
-	case http.StateClosed, http.StateHijacked:
-		s.holding.Delete(conn)
+	w := conn.(*wire)
+	w.follow(state)
+	if state == http.StateIdle {
+		w.here.idle()
 	}
 }
 
@@ -165,14 +170,19 @@ func (c *connection) idle() {
 
 // owner names the client as far as a connection tells it.
 func (c *connection) owner() string {
-	if c.client != "" {
+	switch {
+	case c.client != "":
 		return c.client
+	case c.cert != "":
+		return c.cert
 	}
 	return c.host
 }
 
 // arrival is what the journal gets of an attempt of which no request was read.
-func (c *connection) arrival() journal.Arrival { return journal.Arrival{Client: c.owner(), Conn: c.id} }
+func (c *connection) arrival() journal.Arrival {
+	return journal.Arrival{Client: c.owner(), Conn: c.id, TLS: c.tls != nil}
+}
 
 // first notes a request, and reports whether its connection was a hit already when it was accepted.
 func (c *connection) first(p *program) bool {
@@ -220,7 +230,7 @@ func (c *rule) decideConnection(x *recorder) {
 	on := x.line
 	on.mu.Lock()
 	defer on.mu.Unlock()
-	if on.rule == nil && !x.met {
+	if on.rule == nil && !x.met && !c.handshakes {
 		spec, ok := c.takes(x.server, x.program, on, x.entry.At())
 		if !ok {
 			return

@@ -23,6 +23,8 @@ var onConnections = map[string]struct{ fresh, reused string }{
 	"early-reset": {"- early-reset; - early-reset; - early-reset", "POST early-reset; - early-reset; - early-reset"},
 	"reset-after": {"POST 200; POST reset-after; POST 200", "POST 200; POST reset-after; POST 200"},
 	"idle-close":  {"POST 200 idle-close; POST 200 idle-close; POST 200 idle-close", "POST 200 idle-close; POST 200 idle-close; POST 200 idle-close"},
+	"certificate": {"- certificate left; - certificate left; - certificate left", "POST 200; POST 200; POST 200"},
+	"handshake":   {"- handshake; - handshake; - handshake", "POST 200; POST 200; POST 200"},
 }
 
 // wireText writes down entries as onConnections does.

@@ -2,6 +2,7 @@ package faultserver_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -19,13 +20,13 @@ import (
 )
 
 // breaking starts a server on loopback whose connections meet a fault.
-func breaking(t *testing.T, text string) (s *faultserver.Server, url string, plan faultserver.Plan) {
+func breaking(t *testing.T, text string, options ...faultserver.Option) (s *faultserver.Server, url string, plan faultserver.Plan) {
 	t.Helper()
 	var f fault.Spec
 	if err := strict.Decode("fault", []byte(text), &f); err != nil {
 		t.Fatal(err)
 	}
-	s = faultserver.New()
+	s = faultserver.New(options...)
 	t.Cleanup(func() { _ = s.Close() })
 	plan.Rules = []faultserver.Rule{{Name: "r", Fault: f}}
 	url, err := s.Listen("127.0.0.1:0", "app")
@@ -51,6 +52,28 @@ func oneOf(things, text string) bool {
 	return slices.ContainsFunc(strings.Split(things, "|"), func(s string) bool { return strings.Contains(text, s) })
 }
 
+// overBoth runs a test in the clear and over TLS.
+func overBoth(t *testing.T, name string, test func(t *testing.T, options ...faultserver.Option)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		test(t)
+	})
+	t.Run(name+" over TLS", func(t *testing.T) {
+		t.Parallel()
+		test(t, faultserver.WithTLS(authority()))
+	})
+}
+
+// dialURL connects to a server. The TLS handshake comes with the first write.
+func dialURL(url string) (net.Conn, error) {
+	scheme, addr, _ := strings.Cut(url, "://")
+	conn, err := net.Dial("tcp", addr)
+	if err == nil && scheme == "https" {
+		return tls.Client(conn, &tls.Config{RootCAs: authority().Only(), ServerName: "localhost"}), nil
+	}
+	return conn, err
+}
+
 // One client on one connection, as long as it lasts, sends a GET, reads the answer, and waits for the end or sends another.
 func TestConnectionsEnd(t *testing.T) {
 	const get = "GET / HTTP/1.1\r\nHost: t\r\n\r\n"
@@ -68,10 +91,9 @@ func TestConnectionsEnd(t *testing.T) {
 		"reset-after at once": {"{reset-after: {requests: 2, at-once: true}}", 2, syscall.ECONNRESET, 10 * time.Millisecond, true, "GET 200; GET 200 reset-after"},
 		"idle-close":          {"{idle-close: {after: 60ms}}", 1, nil, 60 * time.Millisecond, true, "GET 200 idle-close"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, url, _ := breaking(t, c.fault)
-			conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		overBoth(t, name, func(t *testing.T, options ...faultserver.Option) {
+			s, url, _ := breaking(t, c.fault, options...)
+			conn, err := dialURL(url)
 			if errors.Is(err, syscall.ECONNRESET) && name == "refused" {
 				return // so early that it came with the handshake's end
 			}
@@ -134,15 +156,20 @@ var goOnConnections = map[string]struct{ fault, used, then, want string }{
 	"silent":      {"silent", "Client.Timeout exceeded", "Client.Timeout exceeded", "POST 200; POST silent left; - silent left"},
 	"reset-after": {"reset-after", "", "reset by peer|broken pipe", "POST 200; POST 200; POST reset-after"},
 	"idle-close":  {"{idle-close: {after: 5m}}", "", "", "POST 200; POST 200 idle-close; POST 200 idle-close"},
+	"certificate": {"{certificate: {problem: expired}}", "", "certificate has expired", "POST 200; POST 200; - certificate left"},
+	"handshake":   {"{handshake: {by: alert}}", "", "handshake failure", "POST 200; POST 200; - handshake"},
 }
 
 // Go's client names the end of the connection, on used and on fresh ones.
 func TestConnectionFaultsForGo(t *testing.T) {
 	for name, c := range goOnConnections {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, url, plan := breaking(t, c.fault)
-			transport := &http.Transport{}
+		inHandshake := isInHandshake(t, name)
+		overBoth(t, name, func(t *testing.T, options ...faultserver.Option) {
+			if inHandshake && len(options) == 0 {
+				return
+			}
+			s, url, plan := breaking(t, c.fault, options...)
+			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority().Only()}, TLSHandshakeTimeout: time.Second}
 			defer transport.CloseIdleConnections()
 			client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
 			ask := func() error {
@@ -163,8 +190,11 @@ func TestConnectionFaultsForGo(t *testing.T) {
 				if err := ask(); (err == nil) != (want == "") || err != nil && !oneOf(want, err.Error()) {
 					t.Errorf("%v, want %s", err, want)
 				}
+				if inHandshake {
+					transport.CloseIdleConnections() // it has its handshake behind it, and so was left alone
+				}
 			}
-			if got := settled(s); got != c.want {
+			if got := wireText(journalled(s, 1+strings.Count(c.want, ";"))); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
@@ -184,7 +214,18 @@ var curlOnConnections = map[string][]struct {
 		{"{reset-after: {requests: 1}}", "URL URL", "", "GET 200; GET reset-after; GET 200"},
 		{"{reset-after: {requests: 1}}", "-d x URL URL", "", "POST 200; POST reset-after; POST 200"},
 	},
-	"idle-close": {{"{idle-close: {after: 50ms}}", "--rate 120/m URL URL", "", "GET 200 idle-close; GET 200 idle-close"}},
+	"idle-close":  {{"{idle-close: {after: 50ms}}", "--rate 60/m URL URL", "", "GET 200 idle-close; GET 200 idle-close"}},
+	"certificate": {{"certificate", "URL", "(60) ", "- certificate left"}},
+	"handshake":   {{"handshake", "URL", "(35) ", "- handshake"}, {"{handshake: {by: alert}}", "URL", "(35) ", "- handshake"}},
+}
+
+func isInHandshake(t *testing.T, kind string) bool {
+	t.Helper()
+	k, err := fault.Kinds.Get(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fault.Of(kind, k.New()).InHandshake()
 }
 
 func TestConnectionFaultsForCurl(t *testing.T) {
@@ -194,15 +235,20 @@ func TestConnectionFaultsForCurl(t *testing.T) {
 	}
 	for name, rows := range curlOnConnections {
 		for _, c := range rows {
-			t.Run(name+" "+c.args, func(t *testing.T) {
-				t.Parallel()
-				s, url, _ := breaking(t, c.fault)
+			overBoth(t, name+" "+c.args, func(t *testing.T, options ...faultserver.Option) {
+				if isInHandshake(t, name) && len(options) == 0 {
+					return
+				}
+				s, url, _ := breaking(t, c.fault, options...)
 				printed, _ := exec.CommandContext(t.Context(), curl,
-					strings.Fields("-sS --no-progress-meter "+strings.ReplaceAll(c.args, "URL", url))...).CombinedOutput()
+					strings.Fields("-sS --no-progress-meter --http1.1 --cacert "+authorityFile()+" "+strings.ReplaceAll(c.args, "URL", url))...).CombinedOutput()
+				if over := "(35) "; len(options) > 0 && strings.Contains(c.says, "(56)") {
+					c.says += "|" + over // in the handshake
+				}
 				if !oneOf(c.says, string(printed)) {
 					t.Errorf("curl says %s", printed)
 				}
-				if got := settled(s); got != c.want {
+				if got := wireText(journalled(s, 1+strings.Count(c.want, ";"))); got != c.want {
 					t.Errorf("got  %s\nwant %s", got, c.want)
 				}
 			})

@@ -33,6 +33,8 @@ var entryFields = []struct{ name, kind, about string }{
 	{"early", "boolean", "a fault was to act before it was read"},
 	{"conn", "integer", "the connection"},
 	{"proto", "string", "HTTP/1.1 or HTTP/2.0"},
+	{"tls", "boolean", "it came over TLS, or was to"},
+	{"handshake", "string", "why the TLS handshake failed; behind \"alert: \", what the client said"},
 	{"status", "integer", "the status that was sent; left out if none was"},
 	{"retry_after", "string", "Retry-After as sent"},
 	{"cut", "boolean", "the answer was broken off, or never given"},

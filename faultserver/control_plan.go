@@ -96,7 +96,7 @@ func (c *Control) startScenario(a *ask) (any, error) {
 
 // use puts a plan to use, with the run begun anew if that was asked for.
 func (c *Control) use(a *ask, p Plan) (any, error) {
-	next, err := p.compile()
+	next, err := c.server.compile(p)
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "%v", err)
 	}

@@ -20,10 +20,12 @@
 // Faults that act on connections come before that: a rule with one meets each new connection when it is accepted
 // (Server.greet), and each request on a connection that was kept alive.
 //
+// TLS (WithTLS) ends in the server's own listener, with the handshake in the connection's own goroutine; net/http gets what
+// was in it, so that all of this is the same over TLS as in the clear.
+//
 // What never comes to a handler is journalled too, as entries without a Proto: connections that a fault ended before a
-// request was read, requests that net/http refuses by itself, heads that break off, and connections over which nothing came
-// (journal.Entry has Refused and Unused for the last three). What comes to a TLS listener that was given to Serve is not seen,
-// unless a fault takes it.
+// request was read, TLS handshakes that failed, requests that net/http refuses by itself, heads that break off, and
+// connections over which nothing came (journal.Entry has Handshake, Refused and Unused).
 //
 // On HTTP/2, net/http can neither say which stream a request came on nor send what some faults promise, so the layer below
 // it (frames) puts the stream's number into each request's headers, changes the resets of streams that a fault marked, and

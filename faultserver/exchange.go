@@ -28,6 +28,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.wire != nil {
 		f = c.wire.serve()
 	}
+	if r.TLS == nil {
+		r.TLS = c.state
+	}
 	x := s.arrive(w, r, c, f) // 1
 	defer x.end()             // 5
 	if x.turnedAway() {
@@ -58,9 +61,10 @@ func (s *Server) leave() {
 func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection, f *frames) *recorder {
 	x := recorders.Get().(*recorder)
 	x.server, x.w, x.request, x.declared, x.listener = s, w, r, -1, c.client
+	x.line = c
 	x.found(f, r)
 	a := journal.Arrival{
-		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto,
+		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto, TLS: r.TLS != nil,
 	}
 	a.Client, a.Auth = s.client(r, c, identify(&a, r.Header))
 	if s.callHeader != "" && a.CallBy != CallHeader {
@@ -75,7 +79,7 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection, f
 	s.run.RLock()
 	x.program = s.program.Load()
 	if x.program.connects {
-		x.line, x.met = c, c.first(x.program)
+		x.met = c.first(x.program)
 	}
 	if x.turn = x.program.ordered; x.turn {
 		x.program.turn.Lock()

@@ -73,7 +73,7 @@ func TestCurlSendsAgainWhatWasNotProcessed(t *testing.T) {
 	for kind, sends := range map[string]int{"refused-stream": 2, "goaway": 1} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			w := listenWith(t, kind, "HTTP/2.0")
+			w := listenWith(t, kind, view{version: "HTTP/2.0"})
 			printed, _ := exec.CommandContext(t.Context(), curl, "-sS", "--http2-prior-knowledge", w.url+"/bad").CombinedOutput()
 			entries := w.entries(t, sends)
 			if !oneOf("(56) |(92) |(16) |(55) |(18) ", string(printed)) {
@@ -90,7 +90,7 @@ func TestCurlSendsAgainWhatWasNotProcessed(t *testing.T) {
 
 // A whole upload that is refused does not stall the others on its connection: its bytes are given back to their windows.
 func TestRefusedUploadsLeaveRoomForOthers(t *testing.T) {
-	w := listenWith(t, "refused-stream", "HTTP/2.0")
+	w := listenWith(t, "refused-stream", view{version: "HTTP/2.0"})
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	defer transport.CloseIdleConnections()

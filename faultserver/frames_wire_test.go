@@ -136,7 +136,7 @@ func TestStreamResetsOnTheWire(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			w := listenWith(t, text, "HTTP/2.0")
+			w := listenWith(t, text, view{version: "HTTP/2.0"})
 			c := dialFramer(t, w.url)
 			c.ask(1, "/bad", false)
 			c.sees("1 reset " + code)
@@ -158,7 +158,7 @@ func TestStreamResetsOnTheWire(t *testing.T) {
 
 // GOAWAY names the stream before; those below end in order, those above are swallowed, and then the connection ends.
 func TestGoAwayOnTheWire(t *testing.T) {
-	w := listenWith(t, "{goaway: {code: enhance-your-calm, debug: bye}}", "HTTP/2.0")
+	w := listenWith(t, "{goaway: {code: enhance-your-calm, debug: bye}}", view{version: "HTTP/2.0"})
 	c := dialFramer(t, w.url)
 	c.ask(1, "/good", false)
 	c.sees("1 200", "1 end")
@@ -204,7 +204,7 @@ func streamText(w *socket, t *testing.T, n int) string {
 
 // What was begun before counts as processed, so GOAWAY does not refuse it: it refuses the request in question by itself.
 func TestGoAwayKeepsWhatWasBegun(t *testing.T) {
-	w := listenWith(t, "[{latency: {fixed: 300ms}}, {goaway: {}}]", "HTTP/2.0")
+	w := listenWith(t, "[{latency: {fixed: 300ms}}, {goaway: {}}]", view{version: "HTTP/2.0"})
 	c := dialFramer(t, w.url)
 	c.ask(1, "/bad", false)
 	w.waits(t, 1, 1)
@@ -220,7 +220,7 @@ func TestGoAwayKeepsWhatWasBegun(t *testing.T) {
 
 // In good order, the request in question is answered; later ones are not.
 func TestGoAwayInGoodOrder(t *testing.T) {
-	w := listenWith(t, "{goaway: {last: this}}", "HTTP/2.0")
+	w := listenWith(t, "{goaway: {last: this}}", view{version: "HTTP/2.0"})
 	c := dialFramer(t, w.url)
 	c.ask(1, "/good", true)
 	w.waits(t, 1, 1)
@@ -237,7 +237,7 @@ func TestGoAwayInGoodOrder(t *testing.T) {
 
 // What net/http refuses within a connection stands in the journal, and the connection goes on.
 func TestRefusedStreamsAreSeen(t *testing.T) {
-	w := listenWith(t, "503", "HTTP/2.0")
+	w := listenWith(t, "503", view{version: "HTTP/2.0"})
 	c := dialFramer(t, w.url)
 	c.ask(1, "/good", false)
 	c.sees("1 200", "1 end")
@@ -271,7 +271,7 @@ func TestRefusedStreamsAreSeen(t *testing.T) {
 
 // However a block of headers is laid out, the request is the one that was sent, and trailers are left alone.
 func TestBlocksOfHeaders(t *testing.T) {
-	w := listenWith(t, "refused-stream", "HTTP/2.0")
+	w := listenWith(t, "refused-stream", view{version: "HTTP/2.0"})
 	c := dialFramer(t, w.url)
 	block := c.headers("POST", "/bad")
 	padded := http2.HeadersFrameParam{StreamID: 1, BlockFragment: block, EndHeaders: true, PadLength: 200, Priority: http2.PriorityParam{StreamDep: 9, Weight: 3}}
@@ -299,7 +299,7 @@ func TestBlocksOfHeaders(t *testing.T) {
 // On HTTP/1.1, and on servers of others, the faults leave the request alone: it is no hit, and nothing says that they acted.
 func TestStreamFaultsLeaveHTTP1Alone(t *testing.T) {
 	for _, text := range []string{"refused-stream", "goaway", "stream-reset", "[{latency: {fixed: 1ms}}, {refused-stream: {}}]"} {
-		w := listenWith(t, text, "HTTP/1.1")
+		w := listenWith(t, text, view{version: "HTTP/1.1"})
 		if got := askGo(t, w, proof{patience: 10 * time.Second}, true); !strings.HasPrefix(got, "200 ") {
 			t.Error(got)
 		}

@@ -1,6 +1,7 @@
 package faultserver_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/memnet"
@@ -32,21 +34,49 @@ type world struct {
 	client  *http.Client
 	dialled []net.Conn // by the client that speaks
 	once    bool       // bodies cannot be sent again, so that Go's client repeats nothing by itself
+	ca      *devca.CA  // nil: it speaks plain HTTP
 }
 
 // virtual runs a test in virtual time.
 func virtual(t *testing.T, test func(t *testing.T, w *world), options ...faultserver.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{Server: faultserver.New(options...)}
+		w := &world{}
+		for i, o := range options {
+			if o == nil { // withTLS: the authority must be of this time
+				w.ca = mustCA(t)
+				options[i] = faultserver.WithTLS(w.ca)
+			}
+		}
+		w.Server = faultserver.New(options...)
 		defer time.Sleep(time.Second) // net/http lets some connections linger for half a second
 		defer w.Close()
 		w.listen(t, "api.test:80", "")
 		transport := &http.Transport{DialContext: w.network.DialContext}
+		if w.ca != nil {
+			transport.TLSClientConfig = &tls.Config{RootCAs: w.ca.Only(), ServerName: "localhost"}
+		}
 		defer transport.CloseIdleConnections()
 		w.client = &http.Client{Transport: transport}
 		test(t, w)
 	})
+}
+
+// withTLS stands for a server that speaks TLS, under an authority of its own.
+var withTLS faultserver.Option
+
+func secured(t *testing.T, test func(t *testing.T, w *world), options ...faultserver.Option) {
+	t.Helper()
+	virtual(t, test, append(options, withTLS)...)
+}
+
+func mustCA(t *testing.T) *devca.CA {
+	t.Helper()
+	ca, err := devca.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ca
 }
 
 // listen serves another address.
@@ -80,6 +110,9 @@ func (w *world) ask(t *testing.T, request, body string, headers ...string) (int,
 	method, at, _ := strings.Cut(request, " ")
 	if strings.HasPrefix(at, "/") {
 		at = "http://api.test" + at
+		if w.ca != nil {
+			at = "https://api.test:80" + strings.TrimPrefix(at, "http://api.test")
+		}
 	}
 	r, err := http.NewRequest(method, at, strings.NewReader(body))
 	if err != nil {

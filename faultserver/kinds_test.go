@@ -2,9 +2,11 @@ package faultserver_test
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,11 +20,12 @@ import (
 // and before an upstream, and leaves a closed entry that names it. Then the server is as good as new. Those that act on
 // connections show what meetsOnConnections says.
 func TestEveryFaultKind(t *testing.T) {
+	fromUpstream := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "from upstream") }
 	backends := map[string]func(*testing.T, func(*testing.T, *world)){
-		"stub": func(t *testing.T, test func(*testing.T, *world)) { virtual(t, test) },
-		"upstream": func(t *testing.T, test func(*testing.T, *world)) {
-			proxied(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "from upstream") }, test)
-		},
+		"stub":              func(t *testing.T, test func(*testing.T, *world)) { virtual(t, test) },
+		"stub over TLS":     func(t *testing.T, test func(*testing.T, *world)) { secured(t, test) },
+		"upstream":          func(t *testing.T, test func(*testing.T, *world)) { proxied(t, fromUpstream, test) },
+		"upstream over TLS": func(t *testing.T, test func(*testing.T, *world)) { proxied(t, fromUpstream, test, withTLS) },
 	}
 	for _, kind := range fault.Kinds.All() {
 		for _, version := range []string{"HTTP/1.1", "HTTP/2.0"} {
@@ -31,6 +34,10 @@ func TestEveryFaultKind(t *testing.T) {
 					var f fault.Spec
 					if err := strict.Decode("example", []byte(kind.Example), &f); err != nil {
 						t.Fatal(err)
+					}
+					if f.InHandshake() && !strings.HasSuffix(backend, "TLS") {
+						run(t, func(t *testing.T, w *world) { refusesInTheClear(t, w, f) })
+						return
 					}
 					if f.OnConnections() {
 						run(t, func(t *testing.T, w *world) { meetsOnConnections(t, w, f, version) })
@@ -75,7 +82,7 @@ func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string
 	for range n {
 		w.ask(t, "POST /", "hello")
 		synctest.Wait()
-		if e := w.last(t); e.Open || e.Rule != "r" || e.Fault != f.Name() || e.Proto != version || e.BodyLen != 5 && !f.Early() {
+		if e := w.last(t); e.Open || e.Rule != "r" || e.Fault != f.Name() || e.Proto != version || e.TLS != (w.ca != nil) || e.BodyLen != 5 && !f.Early() {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -88,11 +95,20 @@ func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string
 	}
 }
 
+// refusesInTheClear holds that a fault of handshakes is no plan for a server without them.
+func refusesInTheClear(t *testing.T, w *world, f fault.Spec) {
+	err := w.Use(faultserver.Plan{Rules: []faultserver.Rule{{Name: "r", Fault: f}}})
+	if err == nil || !strings.Contains(err.Error(), "rule r: "+f.Name()+" acts in TLS handshakes, and this server speaks plain HTTP; let it speak TLS") {
+		t.Error(err)
+	}
+}
+
 // speak gives the world a client for one version of HTTP, until it is told to stop.
 func (w *world) speak(version string) (stop func()) {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(version == "HTTP/1.1")
-	protocols.SetUnencryptedHTTP2(version == "HTTP/2.0")
+	protocols.SetUnencryptedHTTP2(version == "HTTP/2.0" && w.ca == nil)
+	protocols.SetHTTP2(version == "HTTP/2.0" && w.ca != nil)
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := w.network.DialContext(ctx, network, addr)
 		if err == nil {
@@ -101,6 +117,9 @@ func (w *world) speak(version string) (stop func()) {
 		return conn, err
 	}
 	transport := &http.Transport{DialContext: dial, Protocols: protocols}
+	if w.ca != nil {
+		transport.TLSClientConfig = &tls.Config{RootCAs: w.ca.Only(), ServerName: "localhost"}
+	}
 	w.client = &http.Client{Transport: transport, Timeout: time.Hour, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return transport.CloseIdleConnections
 }

@@ -64,7 +64,7 @@ func TestUnmatchedRequestsAreJournalled(t *testing.T) {
 
 // A connection that is closed once the upload was read is never an error of sending (okhttp 4792).
 func TestCloseBehindTheUploadIsNoSendError(t *testing.T) {
-	s := listenWith(t, "close", "HTTP/1.1")
+	s := listenWith(t, "close", view{})
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	for i := range 200 {
@@ -268,7 +268,7 @@ func TestCloseEndsHangsOnHTTP2(t *testing.T) {
 		for _, version := range []string{"HTTP/1.1", "HTTP/2.0"} {
 			t.Run(kind+" "+version, func(t *testing.T) {
 				leaks := goleak.IgnoreCurrent()
-				s := listenWith(t, kind, version)
+				s := listenWith(t, kind, view{version: version})
 				transport := &http.Transport{Protocols: new(http.Protocols)}
 				transport.Protocols.SetHTTP1(version == "HTTP/1.1")
 				transport.Protocols.SetUnencryptedHTTP2(version == "HTTP/2.0")

@@ -42,7 +42,7 @@ func (s *Server) Listen(addr, client string) (url string, err error) {
 			s.errorLog.Printf("faultserver: listener %v: %v", l.Addr(), err)
 		}
 	}()
-	return "http://" + l.Addr().String(), nil
+	return s.scheme() + l.Addr().String(), nil
 }
 
 // Serve takes connections from a listener, which it closes, until the server is closed. See Listen for client.

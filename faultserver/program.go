@@ -37,8 +37,9 @@ type rule struct {
 	sweep  bool // faults[k-1] is for the k-th key
 	faults []fault.Spec
 
-	connects bool // it acts on connections
-	streams  bool // it acts on nothing but HTTP/2 streams
+	connects   bool // it acts on connections
+	handshakes bool // and only while they are new
+	streams    bool // it acts on nothing but HTTP/2 streams
 
 	counts bool // hits matter to the rule
 	tally  tally
@@ -66,6 +67,7 @@ func (p Plan) compile() (*program, error) {
 		}
 		c.connects, c.streams = r.onConnections(), r.onStreams()
 		done.connects = done.connects || c.connects
+		c.handshakes = slices.ContainsFunc(c.faults, fault.Spec.InHandshake)
 		if r.Chance != nil {
 			c.chance = *r.Chance
 		}

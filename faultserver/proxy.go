@@ -95,6 +95,9 @@ func (b *relay) rewrite(p *httputil.ProxyRequest) {
 		p.Out.URL.Path, p.Out.URL.RawPath = path, raw // "*" and "" too, which SetURL puts a slash before
 	}
 	p.Out.URL.RawQuery = query // SetURL would drop what it cannot parse
+	if p.In.TLS != nil {
+		p.Out.Header.Set("X-Forwarded-Proto", "https") // else an upstream may redirect to where the client came from
+	}
 	for _, name := range forwarding {
 		if values, ok := p.In.Header[name]; ok {
 			p.Out.Header[name] = values

@@ -19,7 +19,7 @@ import (
 )
 
 // proxied runs a test with a proxy before an upstream, both in virtual time.
-func proxied(t *testing.T, upstream http.HandlerFunc, test func(t *testing.T, w *world)) {
+func proxied(t *testing.T, upstream http.HandlerFunc, test func(t *testing.T, w *world), options ...faultserver.Option) {
 	t.Helper()
 	var w *world
 	at, err := faultserver.ParseUpstream("http://up.test:80")
@@ -39,7 +39,7 @@ func proxied(t *testing.T, upstream http.HandlerFunc, test func(t *testing.T, w 
 		go server.Serve(l)
 		defer server.Close()
 		test(t, w)
-	}, faultserver.WithUpstream(at), faultserver.WithTransport(transport), faultserver.WithErrorLog(nil))
+	}, append(options, faultserver.WithUpstream(at), faultserver.WithTransport(transport), faultserver.WithErrorLog(nil))...)
 }
 
 // What the client sends reaches the upstream, and what the upstream answers reaches the client, as it was.

@@ -37,7 +37,7 @@ type recorder struct {
 	frames   *frames // of the connection; nil: not HTTP/2, or not known
 	streamID uint32  // on it
 
-	line *connection // set where rules act on connections
+	line *connection // that it came over
 	met  bool        // the connection was a hit of those rules before
 
 	turn    bool // it holds the program's
@@ -193,9 +193,6 @@ func (x *recorder) Cut() { x.cut() }
 
 // Wire gives the connection that the request came over to a fault that breaks it. It implements fault.Wired.
 func (x *recorder) Wire() net.Conn {
-	if x.line == nil {
-		return nil
-	}
 	x.line.broken.Store(true)
 	return x.line.conn
 }
@@ -210,6 +207,9 @@ func (x *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (x *recorder) cut() {
 	x.cutOff = true
+	if x.request.ProtoMajor == 1 {
+		x.line.rude.Store(true)
+	}
 	x.entry.Cut()
 }
 
@@ -220,7 +220,7 @@ func (x *recorder) watch(ctx context.Context) { x.unhook = context.AfterFunc(ctx
 // left tells the journal that the client went away, unless it has its answer or it was the server, or a fault, that ended
 // things.
 func (x *recorder) left() {
-	if !x.handed.Load() && x.server.base.Err() == nil && (x.line == nil || !x.line.broken.Load()) {
+	if !x.handed.Load() && x.server.base.Err() == nil && !x.line.broken.Load() {
 		x.entry.Left()
 	}
 }

@@ -3,6 +3,7 @@ package faultserver
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"io"
 	"log"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
@@ -27,6 +29,10 @@ type Server struct {
 	secretKey    [32]byte
 	streamField  streamField
 
+	ca          *devca.CA // nil: it speaks plain HTTP
+	clientCerts ClientCertificates
+	configs     map[devca.Problem]*tls.Config // by what is wrong with the certificate
+
 	stub      Stub
 	upstream  *url.URL // nil: the stub answers
 	transport http.RoundTripper
@@ -35,7 +41,6 @@ type Server struct {
 	program     atomic.Pointer[program]
 	run         sync.RWMutex // read-held while a request takes its program and its place in the journal: both are of one run
 	connections atomic.Uint64
-	holding     sync.Map // connections (by net.Conn) that hold a lasting fault
 
 	base   context.Context // ends when the server is closed
 	cancel context.CancelFunc
@@ -68,6 +73,7 @@ func New(options ...Option) *Server {
 	if s.errorLog == nil {
 		s.errorLog = log.New(io.Discard, "", 0)
 	}
+	s.prepareTLS()
 	s.backend = newCanned(s.stub)
 	if s.upstream != nil {
 		s.backend = newRelay(s)
@@ -80,7 +86,7 @@ func New(options ...Option) *Server {
 // Use puts a plan in the place of the one before, with all counters at zero, from the next request on, on open
 // connections too. The error lists everything that is wrong with the plan; then the one before stays.
 func (s *Server) Use(p Plan) error {
-	next, err := p.compile()
+	next, err := s.compile(p)
 	if err != nil {
 		return err
 	}

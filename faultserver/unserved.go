@@ -29,6 +29,9 @@ type wire struct {
 	preface int     // bytes of the connection's preface that have come, -1: it has none. Whoever reads has it
 	frames  *frames // set once all of it came: the connection speaks HTTP/2
 
+	shaking sync.Once
+	shaken  error // why the TLS handshake failed
+
 	mu      sync.Mutex // net/http reads ahead while a handler runs
 	served  bool       // the request that came last has reached ServeHTTP
 	used    bool       // one request has, or was refused
@@ -49,8 +52,21 @@ func (c *wire) CloseWrite() error {
 	return nil
 }
 
-// Read keeps the beginning of a request's head.
+// Close ends the connection. Where an answer was cut there is no goodbye: that is how it is with servers that break.
+func (c *wire) Close() error {
+	if c.here.rude.Load() {
+		return c.here.conn.Close()
+	}
+	return c.Conn.Close()
+}
+
+// Read keeps the beginning of a request's head. Before the first one comes the TLS handshake.
 func (c *wire) Read(p []byte) (int, error) {
+	if c.here.tls != nil {
+		if c.shaking.Do(func() { c.shaken = c.shake() }); c.shaken != nil {
+			return 0, c.shaken
+		}
+	}
 	if c.preface == len(http2Preface) {
 		return c.frames.read(p)
 	}
@@ -63,6 +79,9 @@ func (c *wire) Read(p []byte) (int, error) {
 	c.recognise(p[:n])
 	c.ended, c.broken = err != nil, errors.Is(err, net.ErrClosed)
 	switch {
+	case err != nil && !c.used && c.n == 0 && alerted(err): // some clients look at the certificate once the handshake is over
+		c.used = true
+		c.failed(err)
 	case n == 0:
 	case !c.served:
 		came := p[:n]
@@ -147,7 +166,12 @@ func (c *wire) close() {
 		})
 	case !c.used:
 		c.n = 0
-		c.tell(func(*journal.Exchange) {})
+		c.tell(func(x *journal.Exchange) {
+			if c.here.blame(c.over.server, x) {
+				x.Cut()
+				x.Left()
+			}
+		})
 	}
 }
 

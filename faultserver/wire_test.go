@@ -3,6 +3,7 @@ package faultserver_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -62,32 +63,63 @@ func TestEveryKindOnTheWire(t *testing.T) {
 			t.Errorf("nothing proves what %s does on the wire; add a row with all four views with prove(%q, ...)", kind.Name, kind.Name)
 		}
 		for _, p := range proofs[kind.Name] {
-			for _, version := range []string{"HTTP/1.1", "HTTP/2.0"} {
-				for who, ask := range map[string]func(*testing.T, *socket, proof, bool) string{"Go": askGo, "curl": askCurl} {
-					want := map[string]string{"Go HTTP/1.1": p.http1, "Go HTTP/2.0": p.http2, "curl HTTP/1.1": p.curl1, "curl HTTP/2.0": p.curl2}[who+" "+version]
-					if want == "" {
-						continue
-					}
-					for _, used := range []bool{false, true} {
-						name := fmt.Sprintf("%s/%s/%s %s used=%v", kind.Name, p.fault, who, version, used)
-						t.Run(name, func(t *testing.T) {
-							t.Parallel()
-							p.hold(t, kind.Name, version, want, used, ask)
-						})
-					}
+			for _, v := range views {
+				want := v.want(p)
+				if want == "" {
+					continue
+				}
+				for _, used := range []bool{false, true} {
+					name := fmt.Sprintf("%s/%s/%s used=%v", kind.Name, p.fault, v.name, used)
+					t.Run(name, func(t *testing.T) {
+						t.Parallel()
+						p.hold(t, kind.Name, v, want, used)
+					})
 				}
 			}
 		}
 	}
 }
 
+// view is one way to look at a fault: who asks, and over what.
+type view struct {
+	name    string
+	version string
+	secure  bool // over TLS
+	ask     func(*testing.T, *socket, proof, bool) string
+	want    func(proof) string
+}
+
+var views = []view{
+	{"Go HTTP/1.1", "HTTP/1.1", false, askGo, func(p proof) string { return p.http1 }},
+	{"Go HTTP/2.0", "HTTP/2.0", false, askGo, func(p proof) string { return p.http2 }},
+	{"curl HTTP/1.1", "HTTP/1.1", false, askCurl, func(p proof) string { return p.curl1 }},
+	{"curl HTTP/2.0", "HTTP/2.0", false, askCurl, func(p proof) string { return p.curl2 }},
+	{"Go HTTP/1.1 over TLS", "HTTP/1.1", true, askGo, func(p proof) string { return p.http1 }},
+	{"Go HTTP/2.0 over TLS", "HTTP/2.0", true, askGo, func(p proof) string { return p.http2 }},
+	{"curl HTTP/1.1 over TLS", "HTTP/1.1", true, askCurl, firstOf(func(p proof) string { return p.curl1 })},
+	{"curl HTTP/2.0 over TLS", "HTTP/2.0", true, askCurl, firstOf(func(p proof) string { return p.curl2 })},
+}
+
+// firstOf wants the first proof of each kind looked at that is full, and no other: each look costs a process that reads all of
+// OpenSSL's configuration.
+func firstOf(want func(proof) string) func(proof) string {
+	return func(p proof) string {
+		for _, rows := range proofs {
+			if i := slices.IndexFunc(rows, proof.full); i >= 0 && rows[i] == p {
+				return want(p)
+			}
+		}
+		return ""
+	}
+}
+
 // hold puts one client to the fault.
-func (p proof) hold(t *testing.T, kind, version, want string, used bool, ask func(*testing.T, *socket, proof, bool) string) {
+func (p proof) hold(t *testing.T, kind string, v view, want string, used bool) {
 	if p.patience == 0 {
 		p.patience = 10 * time.Second
 	}
-	w := listenWith(t, p.fault, version)
-	seen := ask(t, w, p, used)
+	w := listenWith(t, p.fault, v)
+	seen := v.ask(t, w, p, used)
 	for text := range strings.SplitSeq(want, "|") {
 		if !strings.Contains(strings.ToLower(seen), strings.ToLower(text)) {
 			t.Errorf("the client sees %s\nwithout %s", seen, text)
@@ -102,13 +134,13 @@ func (p proof) hold(t *testing.T, kind, version, want string, used bool, ask fun
 	}
 	entries := w.entries(t, before+1)
 	e, rule := entries[before], "it"
-	if streamed, err := fault.Kinds.Get(kind); err == nil && version == "HTTP/1.1" && fault.Of(kind, streamed.New()).OnStreams() {
+	if streamed, err := fault.Kinds.Get(kind); err == nil && v.version == "HTTP/1.1" && fault.Of(kind, streamed.New()).OnStreams() {
 		rule, kind, p = "", "", proof{status: http.StatusOK} // it is left alone
 	}
 	if used && e.Conn != entries[0].Conn {
 		t.Errorf("the connection was not used before: %+v", entries)
 	}
-	if e.Proto != version || e.Rule != rule || e.Fault != kind || e.Status != p.status || e.Cut != p.cut || e.Upstream != p.upstream ||
+	if e.Proto != v.version || e.TLS != v.secure || e.Rule != rule || e.Fault != kind || e.Status != p.status || e.Cut != p.cut || e.Upstream != p.upstream ||
 		!e.BodyWhole && !p.early || e.Gone > 0 != p.gone || e.Open {
 		t.Errorf("the journal says %+v\nand the client sees %s", e, seen)
 	}
@@ -116,19 +148,23 @@ func (p proof) hold(t *testing.T, kind, version, want string, used bool, ask fun
 
 // socket is a server on a real socket, with a fault for /bad.
 type socket struct {
-	server  *faultserver.Server
-	url     string
-	version string
-	took    time.Duration
+	server *faultserver.Server
+	url    string
+	view
+	took time.Duration
 }
 
-func listenWith(t *testing.T, text, version string) *socket {
+func listenWith(t *testing.T, text string, v view) *socket {
 	t.Helper()
 	var f fault.Spec
 	if err := strict.Decode("fault", []byte(text), &f); err != nil {
 		t.Fatal(err)
 	}
-	w := &socket{server: faultserver.New(faultserver.WithErrorLog(nil), faultserver.WithSeed(1)), version: version}
+	options := []faultserver.Option{faultserver.WithErrorLog(nil), faultserver.WithSeed(1)}
+	if v.secure {
+		options = append(options, faultserver.WithTLS(authority()))
+	}
+	w := &socket{server: faultserver.New(options...), view: v}
 	t.Cleanup(func() { _ = w.server.Close() })
 	rules := []faultserver.Rule{{Name: "it", Match: faultserver.Match{PathPrefix: "/bad"}, Fault: f}}
 	if err := w.server.Use(faultserver.Plan{Rules: rules}); err != nil {
@@ -163,7 +199,9 @@ func (w *socket) entries(t *testing.T, n int) []journal.Entry {
 func askGo(t *testing.T, w *socket, p proof, used bool) string {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetHTTP1(w.version == "HTTP/1.1")
-	transport.Protocols.SetUnencryptedHTTP2(w.version == "HTTP/2.0")
+	transport.Protocols.SetUnencryptedHTTP2(w.version == "HTTP/2.0" && !w.secure)
+	transport.Protocols.SetHTTP2(w.version == "HTTP/2.0" && w.secure)
+	transport.TLSClientConfig = &tls.Config{RootCAs: authority().Only()}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if used {
@@ -234,19 +272,26 @@ func askCurl(t *testing.T, w *socket, p proof, used bool) string {
 		t.Skip("curl is not installed")
 	}
 	quiet := []string{"--silent", "--show-error", "--include", "--max-time", fmt.Sprint(p.patience.Seconds())}
-	bad := slices.Concat(quiet, []string{w.url + "/bad"})
-	if p.upload > 0 {
-		bad = append(bad, "--data-binary", "@-", "--header", "Expect:", "--header", "Content-Type: application/octet-stream")
-	}
 	var args []string
 	if w.version == "HTTP/2.0" {
 		if features, _ := exec.Command(curl, "--version").Output(); !bytes.Contains(features, []byte("HTTP2")) {
 			t.Skip("this curl speaks no HTTP/2")
 		}
-		args = append(args, "--http2-prior-knowledge") // said again, it would keep curl 7.88 from using the connection again
+		if !w.secure {
+			args = append(args, "--http2-prior-knowledge") // said again, it would keep curl 7.88 from using the connection again
+		}
+	} else {
+		quiet = append(quiet, "--http1.1")
+	}
+	if w.secure {
+		quiet = append(quiet, "--cacert", authorityFile())
+	}
+	bad := slices.Concat(quiet, []string{w.url + "/bad"})
+	if p.upload > 0 {
+		bad = append(bad, "--data-binary", "@-", "--header", "Expect:", "--header", "Content-Type: application/octet-stream")
 	}
 	if used {
-		args = slices.Concat(args, quiet, []string{"--output", "/dev/null", w.url + "/good", "--next"})
+		args = slices.Concat(args, quiet, []string{"--max-time", "10", "--output", "/dev/null", w.url + "/good", "--next"})
 	}
 	for range p.after {
 		args = slices.Concat(args, bad, []string{"--output", "/dev/null", "--next"})

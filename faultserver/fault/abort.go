@@ -44,8 +44,9 @@ func takeOver(w http.ResponseWriter) net.Conn {
 	return conn
 }
 
-// hangUp closes the connection in good order (FIN): the client reads the end of the stream.
-func hangUp(w http.ResponseWriter) { _ = takeOver(w).Close() }
+// hangUp closes the connection in good order (FIN): the client reads the end of the stream. Under TLS there is no
+// close_notify before it, as from a process that dies: the client can tell that something is missing.
+func hangUp(w http.ResponseWriter) { _ = underTLS(takeOver(w)).Close() }
 
 // lingering is how long a connection with unread bytes is read on before it is closed; net/http does the same.
 const lingering = 500 * time.Millisecond
@@ -53,11 +54,11 @@ const lingering = 500 * time.Millisecond
 // turnAway is hangUp in the middle of a request. To close over bytes that nobody read would be a reset, so what the client
 // goes on to send is dropped for a while.
 func turnAway(w http.ResponseWriter) {
-	conn := takeOver(w)
+	conn := underTLS(takeOver(w))
 	finish(conn)
 	_ = conn.SetDeadline(time.Now().Add(lingering))
 	go func() {
-		_, _ = io.Copy(io.Discard, underTLS(conn))
+		_, _ = io.Copy(io.Discard, conn)
 		_ = conn.Close()
 	}()
 }

@@ -73,6 +73,14 @@ func (s Spec) OnStreams() bool {
 	return slices.ContainsFunc(s.each(), func(f Fault) bool { _, ok := f.(Streamed); return ok })
 }
 
+// InHandshake reports whether one of the faults acts in TLS handshakes.
+func (s Spec) InHandshake() bool {
+	return slices.ContainsFunc(s.each(), func(f Fault) bool {
+		_, ok := f.(InHandshake)
+		return ok
+	})
+}
+
 // Weighs reports whether the body has to be read to know if the fault acts.
 func (s Spec) Weighs() bool {
 	w, ok := s.fault.(Weighing)

@@ -20,7 +20,7 @@ type record struct {
 
 	client, call, method, path, query uint16 // numbers of texts
 	key, proto, sent, told            uint16 // the last two are packed: what only few say
-	rule, fault                       uint16
+	rule, fault, handshake            uint16
 	status, upstream                  uint16
 
 	flags uint8
@@ -33,6 +33,7 @@ const (
 	open
 	early
 	unprocessed
+	secure
 )
 
 // chunk is a run of consecutive records with the strings they use. The journal's lock guards it.
@@ -72,6 +73,9 @@ func (c *chunk) arrive(at time.Duration, a *Arrival) {
 	}
 	if a.Precondition {
 		r.flags |= precondition
+	}
+	if a.TLS {
+		r.flags |= secure
 	}
 	c.records = append(c.records, r)
 }
@@ -138,7 +142,7 @@ func (r *record) entry(seq uint64, text func(uint16) string) Entry {
 		Method: text(r.method), Path: text(r.path), Query: text(r.query),
 		Key: text(r.key), Precondition: r.flags&precondition != 0,
 		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0, Early: r.flags&early != 0,
-		Conn: r.conn, Proto: text(r.proto),
+		Conn: r.conn, Proto: text(r.proto), TLS: r.flags&secure != 0, Handshake: text(r.handshake),
 		Status: int(r.status), Cut: r.flags&cut != 0, Open: r.flags&open != 0,
 		Rule: text(r.rule), Fault: text(r.fault), Unprocessed: r.flags&unprocessed != 0, Upstream: int(r.upstream),
 	}

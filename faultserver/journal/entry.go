@@ -4,12 +4,15 @@
 // history can be read and judged where no server runs.
 package journal
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Entry is one exchange: a request that arrived and what became of it. All times count from the start of the run.
 //
 // Three kinds of entries stand for what no handler saw; none has a Proto. Where a fault ended the connection before a request
-// was read, Rule and Fault say so. Refused ones are requests that the HTTP library answered by itself (431, 400, 417 ...) or
+// was read, Rule and Fault say so. TLS handshakes that failed are among them, and Handshake says why. Refused ones are requests that the HTTP library answered by itself (431, 400, 417 ...) or
 // that broke off within the head: Method, Path and Query are given where the head could be read, At is when it was refused.
 // Unused ones are connections over which nothing came.
 type Entry struct {
@@ -34,6 +37,9 @@ type Entry struct {
 
 	Conn  uint64 // connection, from 1
 	Proto string // HTTP/1.1, HTTP/2.0; "" where no handler saw a request
+
+	TLS       bool   // it came over TLS, or was to
+	Handshake string // why the TLS handshake failed, in a few words: see Alert; "" if it did not
 
 	Status     int    // status line that was sent; 0: none
 	RetryAfter string // as sent
@@ -78,6 +84,18 @@ func (e Entry) Refused() bool { return e.noHandler() && (e.Status != 0 || e.Cut)
 // need, or twice to take the faster, leave such connections; they are no attempts at anything.
 func (e Entry) Unused() bool {
 	return e.noHandler() && e.Method == "" && e.Status == 0 && !e.Cut && !e.Open
+}
+
+// Alert begins what Handshake says where the client ended the handshake with an alert; the alert's name follows, as in
+// "alert: unknown certificate authority".
+const Alert = "alert: "
+
+// Distrusted reports whether the client turned the server's certificate down: it said so in an alert, or it left, without a
+// request, a connection on which a fault had shown a certificate that nobody may accept.
+func (e Entry) Distrusted() bool {
+	alert, told := strings.CutPrefix(e.Handshake, Alert)
+	return told && strings.Contains(alert, "certificate") && alert != "certificate required" ||
+		e.Fault == "certificate" && e.Proto == "" && e.Status == 0
 }
 
 // noHandler reports whether no handler saw this, and no fault was the reason.

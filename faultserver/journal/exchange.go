@@ -48,6 +48,11 @@ func (x *Exchange) Body(sum uint64, n int64, whole bool) {
 // Early notes that a fault is to act before the body was read.
 func (x *Exchange) Early() { x.write(func(r *record, _ *texts) { r.flags |= early }) }
 
+// Handshake notes why the TLS handshake failed.
+func (x *Exchange) Handshake(why string) {
+	x.write(func(r *record, t *texts) { r.handshake = t.add(why) })
+}
+
 // Acted notes the rule that applied and the fault it injected. The last call counts.
 func (x *Exchange) Acted(rule, fault string) {
 	x.write(func(r *record, t *texts) {

@@ -39,6 +39,7 @@ type Arrival struct {
 	Auth                uint64
 	Conn                uint64
 	Proto               string
+	TLS                 bool
 	Sent
 }
 

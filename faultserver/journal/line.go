@@ -52,6 +52,8 @@ type line struct {
 	Early        bool   `json:"early,omitempty"`
 	Conn         uint64 `json:"conn,omitempty"`
 	Proto        string `json:"proto,omitempty"`
+	TLS          bool   `json:"tls,omitempty"`
+	Handshake    string `json:"handshake,omitempty"`
 	Status       int    `json:"status,omitempty"`
 	RetryAfter   string `json:"retry_after,omitempty"`
 	Cut          bool   `json:"cut,omitempty"`
@@ -97,7 +99,7 @@ func (s *sum) UnmarshalText(text []byte) error {
 func (l *line) texts() map[string]*string {
 	return map[string]*string{
 		"client": &l.Client, "call": &l.Call, "method": &l.Method, "path": &l.Path, "query": &l.Query, "key": &l.Key,
-		"proto": &l.Proto, "retry_after": &l.RetryAfter, "rule": &l.Rule, "fault": &l.Fault, "call_by": &l.CallBy,
+		"proto": &l.Proto, "retry_after": &l.RetryAfter, "rule": &l.Rule, "fault": &l.Fault, "handshake": &l.Handshake, "call_by": &l.CallBy,
 		"range": &l.Range, "marks": &l.Marks, "location": &l.Location, "retry_after_ms": &l.RetryAfterMS,
 		"date": &l.Date,
 	}
@@ -105,7 +107,7 @@ func (l *line) texts() map[string]*string {
 
 // plain reports whether all strings are UTF-8.
 func (l *line) plain() bool {
-	for _, s := range [...]string{l.Client, l.Call, l.Method, l.Path, l.Query, l.Key, l.Proto, l.RetryAfter, l.Rule, l.Fault, l.CallBy,
+	for _, s := range [...]string{l.Client, l.Call, l.Method, l.Path, l.Query, l.Key, l.Proto, l.RetryAfter, l.Rule, l.Fault, l.Handshake, l.CallBy,
 		l.Range, l.Marks, l.Location, l.RetryAfterMS, l.Date} {
 		if !utf8.ValidString(s) {
 			return false
@@ -118,7 +120,8 @@ func toLine(e *Entry) line {
 	l := line{
 		Seq: e.Seq, At: int64(e.At), Took: int64(e.Took), Gone: int64(e.Gone), Client: e.Client, Call: e.Call, Claim: e.Claim,
 		Method: e.Method, Path: e.Path, Query: e.Query, Key: e.Key, Precondition: e.Precondition, Auth: sum(e.Auth),
-		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Early: e.Early, Conn: e.Conn, Proto: e.Proto, Status: e.Status,
+		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Early: e.Early, Conn: e.Conn, Proto: e.Proto, TLS: e.TLS,
+		Handshake: e.Handshake, Status: e.Status,
 		RetryAfter: e.RetryAfter, Cut: e.Cut, Open: e.Open, Rule: e.Rule, Fault: e.Fault, Unprocessed: e.Unprocessed, Upstream: e.Upstream,
 	}
 	if r := e.Rare; r != nil {
@@ -153,7 +156,7 @@ func (l *line) entry() (Entry, error) {
 		Seq: l.Seq, At: time.Duration(l.At), Took: time.Duration(l.Took), Gone: time.Duration(l.Gone),
 		Client: l.Client, Call: l.Call, Claim: l.Claim, Method: l.Method, Path: l.Path, Query: l.Query, Key: l.Key,
 		Precondition: l.Precondition, Auth: uint64(l.Auth), BodySum: uint64(l.BodySum), BodyLen: l.BodyLen,
-		BodyWhole: l.BodyWhole, Early: l.Early, Conn: l.Conn, Proto: l.Proto, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
+		BodyWhole: l.BodyWhole, Early: l.Early, Conn: l.Conn, Proto: l.Proto, TLS: l.TLS, Handshake: l.Handshake, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
 		Open: l.Open, Rule: l.Rule, Fault: l.Fault, Unprocessed: l.Unprocessed, Upstream: l.Upstream,
 	}
 	if r := l.rare(); r != (Rare{}) {
