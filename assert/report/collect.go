@@ -39,7 +39,7 @@ func Witnesses(entries []journal.Entry, calls []assert.Call) []Witness {
 	for _, e := range entries {
 		w := Witness{
 			Seq: e.Seq, AtMS: Milliseconds(e.At), Client: e.Client, Method: e.Method, Path: e.Path, Status: e.Status,
-			Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0,
+			Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0, Handshake: e.Handshake,
 		}
 		if gap, ok := gaps[e.Seq]; ok {
 			ms := Milliseconds(gap)

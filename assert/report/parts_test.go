@@ -34,11 +34,12 @@ func TestQuoteIsAShellWord(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	rows := map[string]Witness{
-		"503, Retry-After 2":         {Status: 503, RetryAfter: "2"},
-		"200, cut off":               {Status: 200, Cut: true},
-		"reset":                      {Fault: "reset", Cut: true},
-		"no answer":                  {},
-		"no answer yet, client left": {Fault: "hang", Left: true},
+		"503, Retry-After 2":          {Status: 503, RetryAfter: "2"},
+		"200, cut off":                {Status: 200, Cut: true},
+		"reset":                       {Fault: "reset", Cut: true},
+		"no answer":                   {},
+		"TLS: alert: bad certificate": {Fault: "certificate", Handshake: "alert: bad certificate", Cut: true, Left: true},
+		"no answer yet, client left":  {Fault: "hang", Left: true},
 	}
 	for want, w := range rows {
 		if got := Answer(w); got != want {

@@ -71,8 +71,9 @@ type Witness struct {
 	GapMS      *float64 `json:"gap_ms"`
 	Fault      string   `json:"fault,omitempty"`
 	RetryAfter string   `json:"retry_after,omitempty"`
-	Cut        bool     `json:"cut,omitempty"`  // the answer was broken off
-	Left       bool     `json:"left,omitempty"` // the client went away before the answer was over
+	Cut        bool     `json:"cut,omitempty"`       // the answer was broken off
+	Left       bool     `json:"left,omitempty"`      // the client went away before the answer was over
+	Handshake  string   `json:"handshake,omitempty"` // why the TLS handshake failed
 }
 
 // Wait sums up the waits before one retry (1: before the second attempt) over all calls of a scenario, in milliseconds.

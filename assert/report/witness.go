@@ -55,6 +55,8 @@ func (p *page) rows(all []Witness, client int) {
 func Answer(w Witness) string {
 	var parts []string
 	switch {
+	case w.Handshake != "":
+		return "TLS: " + Clean(w.Handshake)
 	case w.Status != 0 && w.Cut:
 		parts = append(parts, strconv.Itoa(w.Status), "cut off")
 	case w.Status != 0:

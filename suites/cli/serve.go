@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/retrygate/retrygate/assert/report"
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/strict"
@@ -27,6 +29,8 @@ type serveFlags struct {
 	journal        string
 	force          bool
 	clientHeader   string
+	tls            tlsFlags
+	clientCert     clientCert
 	seed           seed
 	quiet          bool
 }
@@ -44,7 +48,8 @@ earlier history in that file is replaced; any other file is left alone.`,
 		Example: `  retrygate serve --scenario 503-burst
   retrygate serve --scenario flapping --upstream https://staging.example.com --journal journal.jsonl
   retrygate serve --plan plan.yaml --listen 127.0.0.1:0
-  retrygate serve --control 127.0.0.1:8081`,
+  retrygate serve --control 127.0.0.1:8081
+  retrygate serve --tls --tls-dir ~/.retrygate --plan certificates.yaml`,
 		Args: none("serve"),
 		RunE: func(*cobra.Command, []string) error { return w.serve(f) },
 	}
@@ -58,6 +63,8 @@ earlier history in that file is replaced; any other file is left alone.`,
 	flags.StringVar(&f.journal, "journal", "", "keep the history in `FILE` as JSON Lines")
 	flags.BoolVar(&f.force, "force", false, "let --journal replace a file that is no earlier history")
 	flags.StringVar(&f.clientHeader, "client-header", "", "request `HEADER` that tells clients apart (default: their address)")
+	f.tls.define(flags)
+	flags.Var(&f.clientCert, "client-cert", "ask clients for a certificate and tell them apart by it, require one, or verify that the CA issued it")
 	flags.Var(&f.seed, "seed", seedUsage)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show requests")
 	completeNames(cmd)
@@ -75,10 +82,17 @@ func (w *world) serve(f serveFlags) error {
 	if f.clientHeader != "" && !fault.ValidName(f.clientHeader) {
 		return fmt.Errorf("serve: --client-header %q is no header name; it takes letters, digits and hyphens, as in X-Client", f.clientHeader)
 	}
+	ca, err := f.tls.authority("serve")
+	if err != nil {
+		return err
+	}
+	if ca == nil && f.clientCert != 0 {
+		return errors.New("serve: --client-cert wants TLS, where clients show certificates; add --tls")
+	}
 	outlivePipes()
 	j := journal.New(journal.DefaultLimit)
 	complain := log.New(w.stderr, "retrygate: ", 0)
-	srv := faultserver.New(f.options(complain, j)...)
+	srv := faultserver.New(f.options(complain, j, ca)...)
 	defer srv.Close()
 	if err := srv.Use(plan); err != nil {
 		return fmt.Errorf("serve: %w", err)
@@ -90,6 +104,16 @@ func (w *world) serve(f serveFlags) error {
 	driven, err := w.control(f, srv, plan)
 	if err != nil {
 		return err
+	}
+	if ca != nil {
+		file, remove, err := trustFile(ca, f.tls.dir)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		var usage strings.Builder
+		trustUsage(&usage, ca, file, url)
+		driven += usage.String()
 	}
 	keeper, err := newKeeper(f.journal, f.force, j) // the last thing that can fail: an earlier history may go
 	if err != nil {
@@ -140,7 +164,7 @@ func (w *world) loadPlan(f serveFlags) (plan faultserver.Plan, name string, err 
 	}
 }
 
-func (f serveFlags) options(complain *log.Logger, j *journal.Journal) []faultserver.Option {
+func (f serveFlags) options(complain *log.Logger, j *journal.Journal, ca *devca.CA) []faultserver.Option {
 	options := []faultserver.Option{
 		faultserver.WithJournal(j), faultserver.WithSeed(uint64(f.seed)),
 		faultserver.WithErrorLog(complain),
@@ -150,6 +174,9 @@ func (f serveFlags) options(complain *log.Logger, j *journal.Journal) []faultser
 	}
 	if f.clientHeader != "" {
 		options = append(options, faultserver.WithClientHeader(f.clientHeader))
+	}
+	if ca != nil {
+		options = append(options, faultserver.WithTLS(ca), faultserver.WithClientCertificates(faultserver.ClientCertificates(f.clientCert)))
 	}
 	if f.allowRemote {
 		options = append(options, faultserver.AllowRemote())

@@ -67,7 +67,7 @@ func startServe(args ...string) (served, error) {
 // address finds the one in the next line.
 func address(output *bufio.Reader) string {
 	line, _ := output.ReadString('\n')
-	return regexp.MustCompile(`http://[0-9.:\[\]]+`).FindString(line)
+	return regexp.MustCompile(`https?://[0-9.:\[\]]+`).FindString(line)
 }
 
 func get(t *testing.T, url string) int {

@@ -94,7 +94,7 @@ func (t *tail) show(all bool) (open bool) {
 }
 
 func (t *tail) line(e journal.Entry) string {
-	w := report.Witness{Status: e.Status, Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0}
+	w := report.Witness{Status: e.Status, Fault: e.Fault, RetryAfter: e.RetryAfter, Cut: e.Cut, Left: e.Gone > 0, Handshake: e.Handshake}
 	request := e.Request()
 	if e.Query != "" {
 		request += "?" + e.Query

@@ -29,6 +29,7 @@ type verifyFlags struct {
 	logs       logFlags
 	journalDir string
 	upstream   upstream
+	tls        tlsFlags
 	quiet      bool
 }
 
@@ -94,6 +95,7 @@ Exit codes:
 	f.logs.add(flags)
 	flags.StringVar(&f.journalDir, "journal-dir", "", "keep each scenario's history in `DIR` as JSON Lines")
 	flags.Var(&f.upstream, "upstream", "pass undisturbed requests on to here (default: a stub that says 200)")
+	f.tls.define(flags)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict line only, and no progress")
 	completeNames(cmd)
 	return cmd
@@ -119,6 +121,11 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
 		JUnit: f.reports.junit(), Journals: f.journalDir,
 	}
+	ca, err := f.tls.authority("verify")
+	if err != nil {
+		return err
+	}
+	request.CA = ca
 	outlivePipes()
 	var contractErr, scenarioErr, dirErr error
 	request.Contract, contractErr = w.loadContract(f.contract)

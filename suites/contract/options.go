@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/driver"
 )
@@ -18,6 +19,7 @@ type Request struct {
 	Seed      uint64               // makes chance and jittered faults repeatable
 	Limit     time.Duration        // longest time for one client in one scenario; 0: as the scenario and the contract's deadline need
 	Upstream  *url.URL             // answers what no fault touches; nil: the stub
+	CA        *devca.CA            // the server speaks TLS under this authority; nil: plain HTTP
 	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
 	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
 	JUnit     string               // file that Ginkgo writes, "": none (Verify only)
@@ -55,6 +57,9 @@ func Limit(d time.Duration) Option { return func(r *Request) { r.Limit = d } }
 
 // Upstream sends what no fault touches to a real API instead of the stub.
 func Upstream(u *url.URL) Option { return func(r *Request) { r.Upstream = u } }
+
+// TLS has the server speak TLS, with certificates that ca issues: see driver.Options.CA. The default is plain HTTP.
+func TLS(ca *devca.CA) Option { return func(r *Request) { r.CA = ca } }
 
 // FailOn sets the level from which a breach fails its spec; the default is assert.Major. Lesser breaches are skips.
 func FailOn(l assert.Level) Option { return func(r *Request) { r.FailOn = l } }

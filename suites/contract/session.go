@@ -47,7 +47,7 @@ func newSession(req Request) (*session, error) {
 	s := &session{Request: req, judged: req.Contract.Judges()}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.opts = driver.Options{
-		Clients: req.Clients, Seed: req.Seed, Upstream: req.Upstream, Progress: req.Progress, Memory: req.Memory,
+		Clients: req.Clients, Seed: req.Seed, Upstream: req.Upstream, Progress: req.Progress, Memory: req.Memory, CA: req.CA,
 		Enough: max(req.Contract.Attempts.Max+1, driver.DefaultEnough),
 		Slots:  driver.NewSlots(0),
 	}

@@ -21,8 +21,9 @@ type Target struct {
 	Scenario string
 	Number   int // of the client among those that run side by side, from 1
 
-	http *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
-	left func(n int)  // told when a command has ended, but n processes that it started run; nil: nobody watches them
+	http  *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
+	trust *trust       // what a command is to trust; nil: nothing in particular
+	left  func(n int)  // told when a command has ended, but n processes that it started run; nil: nobody watches them
 }
 
 // Client is the name under which the target's requests are journalled.

@@ -20,7 +20,7 @@ const placeholder = "{{url}}"
 
 // Command is a client that is a program in any language: one process for each client and scenario. {{url}} in any argument
 // becomes the server's address (scheme://host:port); the environment has it as RETRYGATE_URL, next to RETRYGATE_SCENARIO
-// and RETRYGATE_CLIENT. Standard input is empty. The client has ended when all that it started has: under Run of this
+// and RETRYGATE_CLIENT, and under Options.CA what to trust. Standard input is empty. The client has ended when all that it started has: under Run of this
 // package, processes that go on in the background are watched as long as they send requests, and then ended. Where nobody
 // watches them, they are ended with the command itself.
 func Command(argv ...string) Client { return &command{argv: argv} }
@@ -167,6 +167,7 @@ func (c *command) expand(t Target) []string {
 func environment(t Target, marker string) []string {
 	env := append(os.Environ(),
 		"RETRYGATE_URL="+t.URL, "RETRYGATE_SCENARIO="+t.Scenario, "RETRYGATE_CLIENT="+t.Client(), marker)
+	env = append(env, t.trust.environment()...)
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		hosts := "127.0.0.1,localhost,::1"
 		if old := os.Getenv(name); old != "" {

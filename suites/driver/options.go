@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/scenarios"
 )
 
@@ -22,6 +23,11 @@ type Options struct {
 	Seed     uint64 // of the server's randomness
 	Stub     faultserver.Stub
 	Upstream *url.URL // passes undisturbed requests on; nil: the stub answers them
+
+	// CA has the server speak TLS, with certificates that it issues. Commands are told in the environment what to trust: the
+	// authority's file is RETRYGATE_CA, and the variables that curl, Go, Node, Python and others look at name it too. Clients
+	// made with HTTPFunc trust it. nil: plain HTTP.
+	CA *devca.CA
 
 	Slots  *Slots  // shared by scenarios that run side by side; nil: DefaultSlots for this one alone
 	Canary *Canary // shared likewise; nil: one for this run

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -89,8 +90,8 @@ func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 		return nil, &EndlessError{client.Name(), end.URL, end.Exit.String(), end.Requests, end.Output, silentHint(client)}
 	case end.Stopped != "" && !end.idle:
 		return nil, &EndlessError{client.Name(), end.URL, end.Stopped, end.Requests, end.Output, silentHint(client)}
-	case end.Silent:
-		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, silentHint(client)}
+	case end.Silent, len(requests(out.History.Entries)) == 0:
+		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, cmp.Or(distrust(out.History.Entries), silentHint(client))}
 	}
 	p := &Preflight{Requests: requests(out.History.Entries), OneCall: true, Exit: end.Exit, Output: end.Output, Took: end.Took}
 	if end.idle {
@@ -104,6 +105,20 @@ func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	}
 	p.Notes = surprises(client.Name(), end, out.History.Entries)
 	return p, nil
+}
+
+// distrust says why a client never came to send a request over TLS; "" if that was not the reason.
+func distrust(entries []journal.Entry) string {
+	for _, e := range entries {
+		switch {
+		case e.Distrusted():
+			return fmt.Sprintf("it turned the server's certificate down (%s); let it trust the authority in the file $RETRYGATE_CA;",
+				strings.TrimPrefix(e.Handshake, journal.Alert))
+		case e.Handshake != "":
+			return fmt.Sprintf("the TLS handshake failed: %s;", e.Handshake)
+		}
+	}
+	return ""
 }
 
 // silentHint guesses why nothing arrived.
@@ -124,7 +139,7 @@ func requests(entries []journal.Entry) []Request {
 	var list []Request
 	index := map[[2]string]int{}
 	for _, e := range entries {
-		if e.Unused() {
+		if e.Unused() || e.Handshake != "" {
 			continue
 		}
 		key := [2]string{e.Method, e.Path}

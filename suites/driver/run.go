@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
@@ -48,7 +49,7 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	if err := r.open(); err != nil {
 		return nil, err
 	}
-	defer func() { _ = r.server.Close() }() // the journal is safe by then
+	defer func() { _ = r.close() }() // the journal is safe by then
 	r.start(ctx)
 	r.follow()
 	if err := r.failed(ctx); err != nil {
@@ -65,6 +66,7 @@ type run struct {
 
 	server  *faultserver.Server
 	network memnet.Network // for Options.Memory
+	trust   *trust         // for Options.CA
 	log     tail           // what the server complains about
 	targets []Target
 	watch   watch
@@ -84,25 +86,35 @@ func (r *run) open() error {
 	if r.options.Upstream != nil {
 		options = append(options, faultserver.WithUpstream(r.options.Upstream))
 	}
+	scheme := "http://"
+	if r.options.CA != nil {
+		scheme, options = "https://", append(options, faultserver.WithTLS(r.options.CA))
+	}
 	r.server = faultserver.New(options...)
 	err := r.server.Use(r.scenario.Plan())
+	if err == nil && r.options.CA != nil && !r.options.Memory {
+		r.trust, err = newTrust(r.options.CA)
+	}
 	for i := 0; i < r.options.Clients && err == nil; i++ {
-		t := Target{Scenario: r.scenario.Name, Number: i + 1}
+		t := Target{Scenario: r.scenario.Name, Number: i + 1, trust: r.trust}
 		if r.options.Memory {
-			err = r.remember(&t)
+			err = r.remember(&t, scheme)
 		} else {
 			t.URL, err = r.server.Listen("127.0.0.1:0", t.Client())
+		}
+		if r.options.CA != nil {
+			t.http = r.trusting()
 		}
 		r.targets = append(r.targets, t)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("scenario %s: %w", r.scenario.Name, err), r.server.Close())
+		return errors.Join(fmt.Errorf("scenario %s: %w", r.scenario.Name, err), r.close())
 	}
 	return nil
 }
 
 // remember gives t an address in memory, and a client that reaches it.
-func (r *run) remember(t *Target) error {
+func (r *run) remember(t *Target, scheme string) error {
 	l, err := r.network.Listen("")
 	if err != nil {
 		return err
@@ -113,9 +125,28 @@ func (r *run) remember(t *Target) error {
 			fmt.Fprintln(&r.log, err)
 		}
 	}()
-	t.URL = "http://" + l.Addr().String()
+	t.URL = scheme + l.Addr().String()
 	t.http = &http.Client{Transport: &http.Transport{DialContext: r.network.DialContext}}
 	return nil
+}
+
+// trusting is a client that believes the server's certificates.
+func (r *run) trusting() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: r.options.CA.Pool()}
+	if r.options.Memory {
+		transport.DialContext, transport.Proxy = r.network.DialContext, nil
+	}
+	return &http.Client{Transport: transport}
+}
+
+// close takes away what open has made.
+func (r *run) close() error {
+	err := r.server.Close()
+	if r.trust != nil {
+		err = errors.Join(err, r.trust.remove())
+	}
+	return err
 }
 
 // start starts all clients together.
