@@ -113,14 +113,17 @@ func (p UnprocessedStreamRetry) loops(t *tally, c *Call, sends []journal.Entry, 
 	return true
 }
 
-// sends lists every request of the call that came, in order, with those that the transport repeated.
+// sends lists every request of the call that came, in order, with those that something other than the client repeated.
 func (c *Call) sends() []journal.Entry {
-	if len(c.Resent) == 0 {
+	if len(c.Parts) == 0 {
 		return c.Attempts
 	}
-	return slices.SortedStableFunc(slices.Values(slices.Concat(c.Resent, c.Attempts)), func(a, b journal.Entry) int {
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
-	})
+	all := slices.Clone(c.Attempts)
+	for _, p := range c.Parts {
+		all = append(all, p.Entry)
+	}
+	slices.SortStableFunc(all, func(a, b journal.Entry) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq)) })
+	return all
 }
 
 // goingAway reports whether the connection said GOAWAY.
