@@ -34,6 +34,10 @@ var examples = map[string]struct{ broken, kept *history.Builder }{
 	"retry-after-sanity":     {told("-5", 0).Client("b").Attempt(0, 0, 429).RetryAfter("-5").Attempt(0, ms, 200).Client("c").Attempt(0, 0, 429).RetryAfter("-5").Attempt(0, ms, 200), told("-5", s)},
 	"body-identical":         {post().Attempt(0, ms, 429).Body("").Attempt(s, ms, 201), post().Retries(0, 429, s)},
 	"idempotency-key-stable": {post().Key("1").Cut(0, ms).Key("2").Attempt(s, ms, 201), post().Key("1").Cut(0, ms).Attempt(s, ms, 201)},
+	"unprocessed-stream-retry": {
+		history.New().Cut(0, ms).With(func(e *journal.Entry) { e.Unprocessed = true }),
+		history.New().Cut(0, ms).With(func(e *journal.Entry) { e.Unprocessed = true }).Attempt(2*ms, ms, 200),
+	},
 	"stop-after-success":     {history.New().Retries(0, 200, s), history.New().Attempt(0, ms, 200)},
 	"amplification-factor":   {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
 	"client-rate":            {history.New().Retries(0, 400, repeat(20, 25*ms)...), history.New().Retries(0, 400, repeat(19, 25*ms)...)},

@@ -16,6 +16,7 @@ var clauses = []string{
 	"amplification-factor", "backoff-growth", "body-identical", "client-rate", "delay-cap", "idempotency-key-stable",
 	"idempotent-only", "identical-payload-rate", "jitter-present", "min-spacing", "no-retry-4xx", "no-retry-permanent-5xx",
 	"retries-transient", "retry-after-date", "retry-after-delta", "retry-after-sanity", "retry-cap", "special-4xx", "stop-after-success", "total-deadline",
+	"unprocessed-stream-retry",
 }
 
 func TestEveryClauseIsJudged(t *testing.T) {

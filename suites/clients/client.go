@@ -13,6 +13,7 @@ import (
 type Client struct {
 	Name, Summary string
 	Breaks        []string // the clauses of the strict contract that it must fail; empty for a polite client
+	HTTP2         bool     // h speaks HTTP/2 alone, without TLS; else HTTP/1.1
 	Call          func(ctx context.Context, h *http.Client, url string) error
 }
 

@@ -21,12 +21,18 @@ func Func(name string, f func(ctx context.Context, url string) error) Client {
 // HTTPFunc is a client that is a Go function like that of Func, but sends its requests through h, a client of its own. It
 // is the kind that also runs over a network in memory (Options.Memory).
 func HTTPFunc(name string, f func(ctx context.Context, h *http.Client, url string) error) Client {
-	return httpFunction{name, f}
+	return httpFunction{name, f, false}
+}
+
+// HTTP2Func is HTTPFunc with a client that speaks HTTP/2 alone, without TLS: what a scenario does to streams meets no other.
+func HTTP2Func(name string, f func(ctx context.Context, h *http.Client, url string) error) Client {
+	return httpFunction{name, f, true}
 }
 
 type httpFunction struct {
-	name string
-	f    func(ctx context.Context, h *http.Client, url string) error
+	name  string
+	f     func(ctx context.Context, h *http.Client, url string) error
+	http2 bool
 }
 
 func (f httpFunction) Name() string { return f.name }
@@ -40,6 +46,11 @@ func (f httpFunction) run(ctx context.Context, t Target) (Exit, Output) {
 	h := t.http
 	if h == nil {
 		h = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	if f.http2 {
+		t := h.Transport.(*http.Transport)
+		t.Protocols = new(http.Protocols)
+		t.Protocols.SetUnencryptedHTTP2(true)
 	}
 	defer h.CloseIdleConnections()
 	return guard(ctx, f.name, func(ctx context.Context) error { return f.f(ctx, h, t.URL) })

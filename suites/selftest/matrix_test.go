@@ -31,11 +31,15 @@ func examine(t *testing.T, c clients.Client, names ...string) report.Report {
 		}
 		only = append(only, sc)
 	}
+	client := driver.HTTPFunc(c.Name, c.Call)
+	if c.HTTP2 {
+		client = driver.HTTP2Func(c.Name, c.Call)
+	}
 	var r report.Report
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		r, err = contract.Examine(context.Background(), contract.Request{
-			Client: driver.HTTPFunc(c.Name, c.Call), Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
+			Client: client, Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
 		})
 		if err != nil {
 			t.Fatal(err)
