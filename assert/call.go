@@ -25,6 +25,7 @@ type Call struct {
 
 	hedges int             // copies that the contract lets stand beside an attempt
 	unread []time.Duration // when attempts of the client came that nobody can tell the calls of
+	table  *Responses      // which answers count as failures; nil: by their nature only
 }
 
 // Part is an exchange that took the place of an attempt: the attempt is what came of it in the end.
@@ -72,6 +73,11 @@ func (c *Call) Tries() int {
 		}
 	}
 	return n
+}
+
+// redirectRetried reports whether the contract takes the redirect for a failure and the client sent the same again.
+func (c *Call) redirectRetried(e, next *journal.Entry) bool {
+	return e.Status >= 300 && e.Status < 400 && e.Path == next.Path && c.table.fails(e)
 }
 
 // Chains gives the attempts of each call, as package infer wants them: without hedges, which wait for nothing. Only calls

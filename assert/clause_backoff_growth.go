@@ -75,7 +75,7 @@ func (p BackoffGrowth) Check(calls []Call) Result {
 		return p.say(NotExercised, nil, "every call was retried once only (%s); growth shows from two waits on", plural(len(waits[0]), "call"))
 	}
 	if waits = afterFreeRetry(waits); p.capped(waits[0]) {
-		return p.say(NotExercised, nil, "the waits are at their agreed maximum of %s from the start", span(p.Curve.Max))
+		return p.say(NotExercised, nil, "the waits are at their agreed maximum of %s from the start", span(p.Curve.Longest()))
 	}
 	return p.judge(waits, later, calls)
 }
@@ -186,13 +186,14 @@ func afterFreeRetry(waits [][]time.Duration) [][]time.Duration {
 
 // capped reports whether waits are as long as they may get; jitter may halve their mean.
 func (p BackoffGrowth) capped(waits []time.Duration) bool {
-	return p.Curve.Max > 0 && meanOf(waits) >= p.Curve.Max/20*9
+	longest := p.Curve.Longest()
+	return longest > 0 && meanOf(waits) >= longest/20*9
 }
 
 // hasty reports whether the client still comes back at once where any backoff would wait: one-sided, since a machine only
 // makes waits longer.
 func (p BackoffGrowth) hasty(waits [][]time.Duration, later total) bool {
-	if p.Min == 1 || p.Curve.Max > 0 && p.Curve.Max < smallWait {
+	if longest := p.Curve.Longest(); p.Min == 1 || longest > 0 && longest < smallWait {
 		return false
 	}
 	third := len(waits) >= 3 && len(waits[2]) >= 3 && meanOf(waits[2]) < noWait
@@ -202,17 +203,13 @@ func (p BackoffGrowth) hasty(waits [][]time.Duration, later total) bool {
 // belowCurve looks for waits below the curve that the contract names.
 func (p BackoffGrowth) belowCurve(calls []Call) (Result, bool) {
 	t := tally{id: p.ID()}
-	if p.Curve.Initial == 0 || p.Curve.Multiplier == 0 {
+	if !p.Curve.fixed() {
 		return Result{}, false
 	}
 	for i := range calls {
 		c := &calls[i]
 		for k, wait := range firstWaits(c) {
-			delay := p.Curve.Delay(k + 1)
-			if p.Curve.Jitter.Form == JitterDecorrelated {
-				delay = p.Curve.Initial
-			}
-			least := p.Curve.Jitter.Floor(delay)
+			least := p.Curve.Floor(k + 1)
 			if wait >= least-c.Run.Noise.Early(least) || k == 0 { // the first wait is min-spacing's
 				continue
 			}

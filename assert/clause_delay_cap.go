@@ -22,10 +22,11 @@ func init() {
 		Late: true, Samples: Samples{Calls: 10},
 		New: func(c *Contract) Clause {
 			b := c.Backoff
-			if b.Max == 0 {
+			longest := b.Longest()
+			if longest == 0 {
 				return nil
 			}
-			return &DelayCap{Max: b.Max, Jitter: b.Jitter.Ceiling(b.Max) - b.Max, Quiet: quietOf(c)}
+			return &DelayCap{Max: longest, Jitter: b.Jitter.Ceiling(longest) - longest, Curve: b, Quiet: quietOf(c)}
 		},
 	})
 }
@@ -34,6 +35,7 @@ func init() {
 type DelayCap struct {
 	Max    time.Duration `yaml:"max"`    // before jitter; default 60 s
 	Jitter time.Duration `yaml:"jitter"` // how far jitter may carry a wait beyond Max; 0: the maximum is hard
+	Curve  Delays        `yaml:"-"`      // the agreed backoff; where it is a schedule, each wait has a maximum of its own
 	Quiet  time.Duration `yaml:"quiet"`  // silence after which a call counts as over, unless its client has ended; 5 s at least
 }
 
@@ -52,7 +54,7 @@ func (p DelayCap) Check(calls []Call) Result {
 	if p.Max <= 0 {
 		p.Max = time.Minute
 	}
-	t, ends, limit := tally{id: p.ID()}, endingsOf(calls, p.Quiet), p.Max+p.Jitter
+	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
 	var longest time.Duration
 	over := 0
 	for i := range calls {
@@ -60,6 +62,7 @@ func (p DelayCap) Check(calls []Call) Result {
 		worst, seen := -1, false
 		for k, wait := range ownWaits(c) {
 			seen = true
+			limit := p.limit(k + 1)
 			if wait <= limit+Late(limit, c.Run.Noise.P99(endOf(&c.Attempts[k]), c.Attempts[k+1].At)) {
 				longest = max(longest, wait)
 				continue
@@ -72,7 +75,7 @@ func (p DelayCap) Check(calls []Call) Result {
 		switch {
 		case worst >= 0:
 			from, to := endOf(&c.Attempts[worst]), c.Attempts[worst+1].At
-			t.late(c, lateness{from, to, to - from - limit, 1}, float64(to-from), func() (string, []journal.Entry) {
+			t.late(c, lateness{from, to, to - from - p.limit(worst+1), 1}, float64(to-from), func() (string, []journal.Entry) {
 				return p.text(c, worst), c.Attempts[worst : worst+2]
 			})
 		case seen:
@@ -83,14 +86,23 @@ func (p DelayCap) Check(calls []Call) Result {
 		return Result{Clause: p.ID(), Verdict: Inconclusive, Detail: t.worst + "; a single late attempt may have other reasons"}
 	}
 	return t.result(
-		"the longest wait was "+within(longest, limit),
+		"the longest wait was "+within(longest, p.Max+p.Jitter),
 		"no call was retried after a wait of the client's own choice",
-		ends.unsure(fmt.Sprintf("no wait longer than %s was seen", span(limit))))
+		ends.unsure(fmt.Sprintf("no wait longer than %s was seen", span(p.Max+p.Jitter))))
+}
+
+// limit is the longest lawful wait before retry k.
+func (p DelayCap) limit(k int) time.Duration {
+	if len(p.Curve.Schedule) > 0 {
+		return min(p.Max+p.Jitter, p.Curve.Ceiling(k))
+	}
+	return p.Max + p.Jitter
 }
 
 func (p DelayCap) text(c *Call, i int) string {
-	text := fmt.Sprintf("%s waited %s before attempt %d; the contract allows %s", named(c.Client), span(c.Gap(i)), i+2, span(p.Max))
-	if p.Jitter > 0 {
+	text := fmt.Sprintf("%s waited %s before attempt %d; the contract allows %s", named(c.Client), span(c.Gap(i)), i+2,
+		span(min(p.Max, p.limit(i+1))))
+	if p.Jitter > 0 && len(p.Curve.Schedule) == 0 {
 		text += fmt.Sprintf(", %s with jitter", span(p.Max+p.Jitter))
 	}
 	return text

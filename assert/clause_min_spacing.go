@@ -26,7 +26,7 @@ func init() {
 		Source:  "AWS, \"Exponential Backoff and Jitter\" (2015); Google SRE book, chapter 22; incidents S0 (0.1 s cycle) and S1 (25 ms cycle)",
 		Samples: Samples{Calls: 10, Gaps: 1},
 		New: func(c *Contract) Clause {
-			return &MinSpacing{Min: c.Backoff.Jitter.Floor(c.Backoff.Initial), Base: c.Backoff.Initial}
+			return &MinSpacing{Min: c.Backoff.shortest(), Base: c.Backoff.Delay(1)}
 		},
 	})
 }

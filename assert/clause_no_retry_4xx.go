@@ -78,8 +78,8 @@ func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) 
 	refreshed := false
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
-		if e.Status < class || e.Status > class+99 {
-			continue
+		if e.Status > class+99 || e.Status < class && (class == 500 || e.Status < 300) {
+			continue // a 3xx that a contract forbids to follow is judged with 4xx, a 2xx by stop-after-success
 		}
 		behaviour := table.after(e)
 		if behaviour != Never && behaviour != OnceAfterRefresh {

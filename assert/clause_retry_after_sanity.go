@@ -1,6 +1,7 @@
 package assert
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,7 +30,7 @@ func init() {
 		Late: true, Samples: Samples{Calls: 3, Gaps: 1},
 		New: func(c *Contract) Clause {
 			return &RetryAfterSanity{
-				Max: longestWait(c), Absurd: c.RetryAfter.Max, Min: c.Backoff.Jitter.Floor(c.Backoff.Initial), Base: c.Backoff.Initial,
+				Max: longestWait(c), Absurd: cmp.Or(c.RetryAfter.Max, most.wait), Min: c.Backoff.shortest(), Base: c.Backoff.Delay(1),
 			}
 		},
 	})
@@ -49,7 +50,7 @@ func longestWait(c *Contract) time.Duration {
 	if c.Attempts.Within > 0 && (c.RetryAfter.Max == 0 || c.Attempts.Within < c.RetryAfter.Max) {
 		return c.Attempts.Within
 	}
-	return c.RetryAfter.Max
+	return cmp.Or(c.RetryAfter.Max, most.wait)
 }
 
 // ID names the clause.

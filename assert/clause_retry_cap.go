@@ -12,7 +12,8 @@ func init() {
 	register(Kind{
 		ID: "retry-cap", Level: Critical,
 		Summary: "The client makes no more attempts at one call than agreed, whatever goes wrong.",
-		Measure: "Attempts of one call, the first one included and hidden transport resends left out. One attempt too many fails at once. A " +
+		Measure: "Attempts of one call, the first one included and hidden transport resends left out. One attempt too many fails at once, " +
+			"also after a network failure that the contract does not let be retried, or once only. A " +
 			"pass needs calls that ended in a failure that may be retried and were then silent, so that the client itself stopped.",
 		Why: "Without a cap every failing call becomes load that never ends, and grows with every new call. Retries of several layers " +
 			"multiply: three around three are nine.",
@@ -61,6 +62,9 @@ func (p RetryCap) Check(calls []Call) Result {
 		n := c.Tries()
 		last := &c.Attempts[len(c.Attempts)-1]
 		switch {
+		case table.spent(c) >= 0:
+			at := table.spent(c)
+			t.breach(c, float64(n), func() (string, []journal.Entry) { return spentText(c, at, table), c.Attempts[at : at+2] })
 		case n > limit:
 			t.breach(c, float64(n), func() (string, []journal.Entry) {
 				text := fmt.Sprintf("%s sent %d attempts of one call; the contract allows %d", named(c.Client), n, limit)

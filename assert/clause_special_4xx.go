@@ -24,7 +24,7 @@ func init() {
 			"OkHttp and Envoy (retriable-4xx is 409 alone), read in 2026",
 		Samples: Samples{Calls: 5},
 		New: func(c *Contract) Clause {
-			return &Special4xx{Base: c.Backoff.Initial, Table: c.Responses, Quiet: quietOf(c)}
+			return &Special4xx{Base: c.Backoff.Delay(1), Table: c.Responses, Quiet: quietOf(c)}
 		},
 	})
 }

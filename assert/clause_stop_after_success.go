@@ -21,13 +21,14 @@ func init() {
 		Source:  "gRPC A6 (the first good answer cancels the rest); OTLP specification (a partial success is not retried); cert-manager issue 758 (read in 2026)",
 		Samples: Samples{Calls: 20},
 		New: func(c *Contract) Clause {
-			return &StopAfterSuccess{Quiet: quietOf(c)}
+			return &StopAfterSuccess{Table: c.Responses, Quiet: quietOf(c)}
 		},
 	})
 }
 
 // StopAfterSuccess promises that success ends a call.
 type StopAfterSuccess struct {
+	Table *Responses    `yaml:"-"`     // 2xx that ask to come back are no successes; nil: there are none
 	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
 }
 
@@ -44,7 +45,7 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
 	for i := range calls {
 		c := &calls[i]
-		won := firstSuccess(c)
+		won := firstSuccess(c, p.Table)
 		if won < 0 {
 			continue
 		}
@@ -71,9 +72,9 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 }
 
 // firstSuccess is the index of the first attempt that succeeded, -1 if none did.
-func firstSuccess(c *Call) int {
+func firstSuccess(c *Call, table *Responses) int {
 	for i := range c.Attempts {
-		if s := c.Attempts[i].Status; s >= 200 && s < 300 && succeeded(&c.Attempts[i]) {
+		if s := c.Attempts[i].Status; s >= 200 && s < 300 && succeeded(&c.Attempts[i]) && !table.fails(&c.Attempts[i]) {
 			return i
 		}
 	}

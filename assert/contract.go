@@ -1,7 +1,6 @@
 package assert
 
 import (
-	"math"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/strict"
@@ -10,6 +9,9 @@ import (
 // Contract is what client and server teams agreed on. Load one with LoadContract; Strict is the default.
 type Contract struct {
 	Name, Profile string
+	Summary       string     // one line; not inherited
+	AsOf          string     // when both teams, or a profile's author, last looked at it: 2026-11 or 2026-11-30; not inherited
+	Sources       []string   // what its values were read in; not inherited
 	Responses     *Responses // never nil in a loaded contract
 	Attempts      Attempts
 	Backoff       Delays
@@ -19,46 +21,13 @@ type Contract struct {
 	Clauses       map[string]Setting // by clause id
 
 	root strict.Node // the file it was read from, so that contradictions can name lines
+	base *Contract   // the profile that it is based on; nil: none
 }
 
 // Attempts bounds one call.
 type Attempts struct {
-	Max    int           // attempts, the first one included; 0: no bound
-	Within time.Duration // from the first arrival to the end of the last attempt; 0: no bound
-}
-
-// Delays describes the waits that the client chooses by itself. Zero values promise nothing.
-type Delays struct {
-	Initial    time.Duration // wait before the first retry, before jitter
-	Multiplier float64       // factor from one wait to the next, before jitter
-	Growth     float64       // least factor by which the mean wait grows per retry, 1: it need not; 0: derived from Multiplier
-	Max        time.Duration // no wait is longer, before jitter
-	Jitter     Jitter
-}
-
-// Delay is the wait before retry k (from 1) without jitter; 0 when the contract does not fix it.
-func (d Delays) Delay(k int) time.Duration {
-	wait := float64(d.Initial) * math.Pow(max(d.Multiplier, 1), float64(k-1))
-	if limit := float64(d.Max); d.Max > 0 && wait > limit {
-		wait = limit
-	}
-	if wait >= float64(maxTime) { // a doubling delay leaves 64 bits after some forty retries
-		return maxTime
-	}
-	return time.Duration(wait)
-}
-
-// MinGrowth is the least factor by which the mean wait has to grow per retry; 0 when nothing is promised. Half of the
-// agreed growth is demanded where only a multiplier is written: caps and few retries flatten the curve.
-func (d Delays) MinGrowth() float64 {
-	switch {
-	case d.Growth > 0:
-		return d.Growth
-	case d.Multiplier > 1:
-		return 1 + (d.Multiplier-1)/2
-	default:
-		return 0
-	}
+	Max    int           // attempts, the first one included; 0: no bound, in a file the word unlimited
+	Within time.Duration // from the first arrival to the end of the last attempt; 0: no bound, in a file the word unlimited
 }
 
 // RetryAfter says what is done with a wait that the server asks for.
@@ -78,6 +47,16 @@ type Limits struct {
 	ClientRate       Rates   // requests of one client to one endpoint; every one of them holds; none: nothing promised
 	IdenticalPayload Rate    // repeats of one failed payload; zero: what Attempts.Max needs, but 3 a minute at least
 	Amplification    float64 // requests for each call; zero: Attempts.Max
+}
+
+// Horizon is how long after a failure an attempt may still belong to the same call, for grouping a recorded history; 0: to be
+// derived from the waits seen. Only a schedule says that calls pause for minutes or hours.
+func (c *Contract) Horizon() time.Duration {
+	if len(c.Backoff.Schedule) == 0 {
+		return 0
+	}
+	longest := c.Backoff.Jitter.Ceiling(c.Backoff.Longest())
+	return longest + longest/2
 }
 
 // Judged is a clause as a contract switches it on.

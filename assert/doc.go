@@ -49,7 +49,7 @@ func (c *Contract) docAnswers(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", ranges(statuses[r]), text)
 	}
-	fmt.Fprintf(b, "| no answer: reset, closed, timed out, cut short | %s |\n\n", describe(c.Responses.Network()))
+	fmt.Fprintf(b, "| no answer: reset, closed, timed out, cut short | %s |\n\n", describe(c.Responses.Network(NetworkReset)))
 }
 
 func describe(r Response) string { return behaviourTexts[r.Retry] + honours(r) }

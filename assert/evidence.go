@@ -221,7 +221,7 @@ func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
 func ownWait(c *Call, i int) (time.Duration, bool) {
 	e, next := &c.Attempts[i], &c.Attempts[i+1]
 	wait := next.At - endOf(e)
-	if wait < -overlap || c.maybeBetween(endOf(e), next.At) || !failed(e) || directed(e) || challenged(e, next) {
+	if wait < -overlap || c.maybeBetween(endOf(e), next.At) || !c.table.fails(e) || directed(e) || challenged(e, next) {
 		return 0, false
 	}
 	return max(0, wait), true
@@ -353,7 +353,7 @@ func span(d time.Duration) string {
 }
 
 // quietOf is the silence that shows a call to be over under a contract: longer than any wait that it allows.
-func quietOf(c *Contract) time.Duration { return c.Backoff.Jitter.Ceiling(c.Backoff.Max) }
+func quietOf(c *Contract) time.Duration { return c.Backoff.Jitter.Ceiling(c.Backoff.Longest()) }
 
 // atLeast fails at a parameter that the file sets below least; what it does not set is left to the defaults.
 func atLeast[T cmp.Ordered](n strict.Node, field string, v, least T) {

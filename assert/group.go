@@ -195,7 +195,7 @@ func (g *grouper) calls(entries []journal.Entry) []Call {
 		next[c] = at
 		calls[c] = Call{
 			ID: g.id(ch), Client: entries[ch.first].Client, Attempts: attempts[at : at+ch.size : at+ch.size],
-			Rule: ch.rule, By: g.by(ch), Ambiguous: ch.ambiguous, Run: g.key.Run, hedges: g.key.Hedges,
+			Rule: ch.rule, By: g.by(ch), Ambiguous: ch.ambiguous, Run: g.key.Run, hedges: g.key.Hedges, table: g.key.Table,
 		}
 		if ch.changed != "" {
 			calls[c].Changed, calls[c].Of = ch.changed, calls[ch.of].ID

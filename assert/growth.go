@@ -19,10 +19,10 @@ func (p BackoffGrowth) asked(waits [][]time.Duration) float64 {
 	if p.Min == 1 {
 		return least
 	}
-	if p.Curve.Max > 0 { // jitter may halve the mean at the maximum
+	if longest := float64(p.Curve.Longest()); longest > 0 { // jitter may halve the mean at the maximum
 		first := float64(meanOf(waits[0]))
 		least = min(least, slopeOf(len(waits), func(k int) float64 {
-			return min(first*math.Pow(p.Min, float64(k)), max(first, float64(p.Curve.Max)*0.45))
+			return min(first*math.Pow(p.Min, float64(k)), max(first, longest*0.45))
 		}))
 	}
 	switch c := p.Curve; {
@@ -32,7 +32,7 @@ func (p BackoffGrowth) asked(waits [][]time.Duration) float64 {
 			mean = (1 + 3*mean) / 2
 			return mean
 		}))
-	case c.Initial > 0 && c.Multiplier > 0:
+	case c.fixed():
 		return min(least, slopeOf(len(waits), func(k int) float64 { return float64(c.Jitter.Mean(c.Delay(k + 1))) }))
 	}
 	return least

@@ -49,7 +49,7 @@ func (c *Contract) written(section, field string) bool {
 func (c *Contract) waits(retries int) time.Duration {
 	var sum time.Duration
 	for k := 1; k <= min(retries, 10_000); k++ {
-		if sum += c.Backoff.Jitter.Floor(c.Backoff.Delay(k)); sum < 0 {
+		if sum += c.Backoff.Floor(k); sum < 0 {
 			return maxTime
 		}
 	}

@@ -1,10 +1,12 @@
 package assert
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
@@ -26,50 +28,81 @@ func LoadContract(file string, data []byte) (*Contract, error) {
 // loader reads a contract in two steps: first the profile it is based on, then the sections over it.
 type loader struct {
 	contract *Contract
-	bare     bool // a profile itself: based on nothing
+	profile  string // the name of the profile that this is itself; "" for a contract
 }
 
-// UnmarshalNode reads the whole file.
+// UnmarshalNode reads the whole file. Only the profile strict is based on nothing.
 func (l *loader) UnmarshalNode(n strict.Node) {
-	base := &Contract{Responses: &Responses{}}
-	if !l.bare {
-		base = Strict()
-		if p, ok := n.Field("profile"); ok {
-			profile, err := Profiles.Get(p.String())
-			if err != nil {
-				p.Fail("%v", err)
-			} else {
-				base = profile.Contract()
-			}
-		}
-		base.Name = ""
+	l.contract = &Contract{Responses: &Responses{}}
+	if l.profile != strictName {
+		base := l.basedOn(n)
+		l.contract = base.Contract()
+		l.contract.base = base.parsed()
+		l.contract.Name, l.contract.Summary, l.contract.AsOf, l.contract.Sources = "", "", "", nil
 	}
-	l.contract = base
-	base.read(n)
+	l.contract.read(n)
+}
+
+// basedOn finds the profile that the file names, strict if none.
+func (l *loader) basedOn(n strict.Node) Profile {
+	base, _ := Profiles.Get(strictName)
+	p, ok := n.Field("profile")
+	if !ok {
+		return base
+	}
+	named, err := Profiles.Get(p.String())
+	switch {
+	case err != nil:
+		p.Fail("%v", err)
+	case l.profile != "" && named.Name != strictName:
+		p.Fail("a profile is based on %s or on nothing", strictName)
+	default:
+		return named
+	}
+	return base
 }
 
 // sections is how a contract reads in a file.
 type sections struct {
-	Name        string
-	Profile     string
-	Responses   Responses
-	Attempts    Attempts
-	Backoff     Delays
-	RetryAfter  RetryAfter
-	Idempotency Idempotency
-	Limits      Limits
-	Clauses     settings
+	Name        string      `doc:"what the contract is called in reports; default the file's name"`
+	Summary     string      `doc:"one line on what it is for"`
+	AsOf        asOf        `doc:"when it was last looked at, as in 2026-11 or 2026-11-30"`
+	Sources     []string    `doc:"what its values were read in"`
+	Profile     string      `doc:"what is left out comes from this profile; default strict"`
+	Responses   Responses   `doc:"after which answer a client tries again"`
+	Attempts    Attempts    `doc:"attempts and time that one call may take"`
+	Backoff     Delays      `doc:"the waits that a client chooses by itself"`
+	RetryAfter  RetryAfter  `doc:"what a client does with the wait that an answer asks for"`
+	Idempotency Idempotency `doc:"which requests may be sent twice"`
+	Limits      Limits      `doc:"what the server sees of one client"`
+	Clauses     settings    `doc:"single clauses: on, off, level or parameters"`
 }
 
 func (c *Contract) read(n strict.Node) {
 	s := sections{
-		c.Name, c.Profile, *c.Responses, c.Attempts, c.Backoff, c.RetryAfter, c.Idempotency, c.Limits, maps.Clone(c.Clauses),
+		c.Name, c.Summary, asOf(c.AsOf), c.Sources, c.Profile, *c.Responses, c.Attempts, c.Backoff, c.RetryAfter, c.Idempotency,
+		c.Limits, maps.Clone(c.Clauses),
 	}
 	n.Decode(&s)
 	*c = Contract{
-		s.Name, s.Profile, &s.Responses, s.Attempts, s.Backoff, s.RetryAfter, s.Idempotency, s.Limits, s.Clauses, n,
+		s.Name, s.Profile, s.Summary, string(s.AsOf), s.Sources, &s.Responses, s.Attempts, s.Backoff, s.RetryAfter, s.Idempotency,
+		s.Limits, s.Clauses, n, c.base,
 	}
 	c.readParameters(n)
+}
+
+// asOf is a month or a day.
+type asOf string
+
+// UnmarshalText reads 2026-11 or 2026-11-30.
+func (a *asOf) UnmarshalText(text []byte) error {
+	for _, form := range []string{"2006-01", time.DateOnly} {
+		if _, err := time.Parse(form, string(text)); err == nil {
+			*a = asOf(text)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no date; want a month or a day, as in 2026-11 or 2026-11-30", text)
 }
 
 // readParameters decodes the parameters of clauses once, so that mistakes in them are found with the others. A setting

@@ -1,6 +1,7 @@
 package assert_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestLoadTakesTheRestFromTheProfile(t *testing.T) {
 	if c.Name != "mine" || c.Profile != "strict" {
 		t.Errorf("name %q, profile %q", c.Name, c.Profile)
 	}
-	if *c.Responses != *strict.Responses || c.Attempts != strict.Attempts || c.Backoff != strict.Backoff || c.RetryAfter != strict.RetryAfter {
+	if *c.Responses != *strict.Responses || c.Attempts != strict.Attempts || !reflect.DeepEqual(c.Backoff, strict.Backoff) || c.RetryAfter != strict.RetryAfter {
 		t.Errorf("a contract that says nothing differs from its profile: %+v", c)
 	}
 
@@ -88,7 +89,7 @@ idempotency: {key-header: Idempotency-Key}
 limits: {client-rate: 10/1m, identical-payload: 3/1m, amplification: 4}
 `)
 	wantBackoff := assert.Delays{Initial: s, Multiplier: 2, Max: 30 * s, Jitter: assert.Jitter{Form: assert.JitterProportional, Proportion: 0.5}}
-	if c.Backoff != wantBackoff {
+	if !reflect.DeepEqual(c.Backoff, wantBackoff) {
 		t.Errorf("backoff %+v", c.Backoff)
 	}
 	if c.Backoff.MinGrowth() != 1.5 {
@@ -130,8 +131,13 @@ func TestResponsesRows(t *testing.T) {
 			}
 		})
 	}
-	if c := load(t, "responses: {network: never}\n"); c.Responses.Network().Retry != assert.Never {
-		t.Error("network was not read")
+	c := load(t, "responses: {timeout: once, network: never}\n")
+	if c.Responses.Network(assert.NetworkReset).Retry != assert.Never || c.Responses.Network(assert.NetworkTimeout).Retry != assert.Once {
+		t.Error("a class of network failure is narrower than network")
+	}
+	if c = load(t, "responses: {100-199: never, 202: backoff, 599: once}\n"); c.Responses.Status(101).Retry != assert.Never ||
+		c.Responses.Status(202).Retry != assert.Backoff || c.Responses.Status(599).Retry != assert.Once {
+		t.Error("any status can be given a behaviour")
 	}
 }
 
@@ -139,11 +145,18 @@ func TestLoadSaysWhereAndWhat(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"empty", "", "c.yaml:1:1"},
 		{"unknown section", "attemps: {max: 3}", `c.yaml:1:1: unknown field "attemps"; did you mean attempts?`},
-		{"unknown profile", "profile: strikt", `c.yaml:1:10: unknown profile "strikt"; did you mean strict?`},
+		{"unknown profile", "profile: strikt", `c.yaml:1:10: unknown profile "strikt"; did you mean strict or stripe?`},
 		{"unknown behaviour", "responses: {503: bakoff}", `c.yaml:1:18: unknown behaviour "bakoff"; did you mean backoff?`},
-		{"unknown key", "responses: {netwrk: never}", `c.yaml:1:13: "netwrk" is no status; want a status (503), a range (500-504), a class (5xx), or network`},
-		{"no such status", "responses: {700: never}", `c.yaml:1:13: "700" reaches outside 300-599`},
-		{"success", "responses: {200: never}", `c.yaml:1:13: "200" reaches outside 300-599`},
+		{"unknown key", "responses: {netwrk: never}", `c.yaml:1:13: "netwrk" is no status; want a status (503), a range (500-504), a class (5xx), ` +
+			"or one of network, refused, certificate, unprocessed, reset, timeout, truncated, malformed; did you mean network?"},
+		{"no such status", "responses: {700: never}", `c.yaml:1:13: "700" reaches outside 100-599`},
+		{"a network failure twice", "responses: {timeout: never, 'reset, timeout': once}", "c.yaml:1:29: timeout overlaps timeout in line 1"},
+		{"a header of no answer", "responses: {timeout: with-retry-after}", "c.yaml:1:22: timeout: a network failure carries no Retry-After"},
+		{"no unlimited", "attempts: {max: unlimitd}", "c.yaml:1:17:"},
+		{"no date", "as-of: yesterday", `c.yaml:1:8: "yesterday" is no date; want a month or a day, as in 2026-11 or 2026-11-30`},
+		{"a schedule and a wait", "backoff: {initial: 1s, schedule: [5s, 5m]}", "c.yaml:1:20: initial: the schedule in line 1 says every wait; keep one of them"},
+		{"no schedule", "backoff: {schedule: []}", "c.yaml:1:21: schedule: 0 waits; want 1 to 100, as in [5s, 5m, 30m, 2h]"},
+		{"no wait", "backoff: {schedule: [5s, 0s]}", "c.yaml:1:26: schedule: 0s is no wait; want more than 0s and 30 days at most"},
 		{"backwards", "responses: {504-500: never}", `c.yaml:1:13: "504-500" runs backwards; write 500-504`},
 		{"twice", "responses:\n  500: never\n  '500, 502': once", "c.yaml:3:3: 500 overlaps 500 in line 2, which is as wide; one of them has to be narrower to win"},
 		{"equally wide", "responses:\n  500-509: never\n  505-514: once", "c.yaml:3:3: 505-514 overlaps 500-509 in line 2"},

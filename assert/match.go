@@ -83,7 +83,7 @@ func (g *grouper) match(i int32) {
 		c = g.open(matchRule, i)
 		g.relate(c, i)
 	}
-	if failed(e) {
+	if g.key.Table.fails(e) {
 		g.wait(k, c, i)
 	}
 }

@@ -32,7 +32,7 @@ func maybeProcessed(e *journal.Entry) bool {
 	case unread(e), e.Refused(), e.Unprocessed:
 		return false // before there was anything to act on, or anybody; or the server said that it did not
 	case networkFailure(e):
-		return true
+		return networkFacts[classOf(e)].processed
 	case !failed(e):
 		return false
 	case e.Status == 503:

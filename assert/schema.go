@@ -1,6 +1,11 @@
 package assert
 
-import "github.com/retrygate/retrygate/faultserver/strict"
+import (
+	"strings"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
 
 // Schema is the JSON Schema of contract files, for editors to complete and check as one types.
 func Schema() map[string]any { return strict.Schema(sections{}) }
@@ -48,10 +53,11 @@ func (Jitter) JSONSchema() map[string]any {
 // JSONSchema describes the table from statuses to behaviours.
 func (Responses) JSONSchema() map[string]any {
 	behaviour := strict.SchemaPart(Behaviour(0))
+	key := `([1-5][0-9x-]+|` + strings.Join(networkKeys(), "|") + `)`
 	long := mapping(part{"retry": behaviour, "retry-after": words([]string{"honour", "ignore"})})
 	return part{
-		"type": "object", "description": "statuses (503), ranges (500-504), classes (5xx), lists of them, and network",
-		"propertyNames":        part{"pattern": `^\s*([1-5][0-9x-]+|network)(\s*,\s*([1-5][0-9x-]+|network))*\s*$`},
+		"type": "object", "description": "statuses (503), ranges (500-504), classes (5xx), lists of them, network and its classes",
+		"propertyNames":        part{"pattern": `^\s*` + key + `(\s*,\s*` + key + `)*\s*$`},
 		"additionalProperties": oneOf(behaviour, long),
 	}
 }
@@ -64,4 +70,21 @@ func (settings) JSONSchema() map[string]any {
 		properties[kind.ID] = part{"description": kind.Summary, "oneOf": []any{words([]string{"on", "off"}), tuned}}
 	}
 	return mapping(properties)
+}
+
+// JSONSchema describes the bounds of a call, each of which may be unlimited.
+func (Attempts) JSONSchema() map[string]any {
+	return mapping(part{"max": orUnlimited(part{"type": "integer", "minimum": 1}), "within": orUnlimited(strict.SchemaPart(time.Duration(0)))})
+}
+
+// JSONSchema describes the bound on Retry-After and what lies beyond it.
+func (RetryAfter) JSONSchema() map[string]any {
+	return mapping(part{"max": orUnlimited(strict.SchemaPart(time.Duration(0))), "longer": strict.SchemaPart(Longer(0))})
+}
+
+func orUnlimited(bound part) part { return oneOf(bound, words([]string{unlimited})) }
+
+// JSONSchema describes a month or a day.
+func (asOf) JSONSchema() map[string]any {
+	return part{"type": "string", "pattern": `^\d{4}-\d{2}(-\d{2})?$`, "examples": []string{"2026-11", "2026-11-30"}}
 }

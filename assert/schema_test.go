@@ -14,7 +14,8 @@ func TestSchemaKnowsTheWords(t *testing.T) {
 	}
 	known := append(behaviourNames[:], longerNames[:]...)
 	known = append(known, "name", "profile", "responses", "attempts", "within", "multiplier", "key-header", "client-rate", "network",
-		"full", "proportional", "honour", "critical", "off")
+		"full", "proportional", "honour", "critical", "off", "schedule", "unlimited", "as-of", "sources")
+	known = append(known, networkKeys()...)
 	known = append(known, Kinds.Names()...)
 	for _, word := range known {
 		if !strings.Contains(string(text), word) {

@@ -35,7 +35,7 @@ func (c *Call) Step(i int) Step {
 		return StepHedge
 	case c.Attempts[i].Rare != nil && resumes(&c.Attempts[i-1], &c.Attempts[i]):
 		return StepResume
-	case infer.IsRetry(&c.Attempts[i-1], &c.Attempts[i]):
+	case infer.IsRetry(&c.Attempts[i-1], &c.Attempts[i]), c.redirectRetried(&c.Attempts[i-1], &c.Attempts[i]):
 		return StepRetry
 	case c.Attempts[i-1].Status < 400:
 		return StepRedirect

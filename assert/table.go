@@ -10,9 +10,10 @@ import (
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
-// row is one line of a contract's responses section: what changes for which statuses.
+// row is one line of a contract's responses section: what changes for which statuses or network failures.
 type row struct {
-	from, to int // 0, 0: network failures
+	network  bool // from and to are classes of network failure
+	from, to int
 	place    strict.Node
 	retry    *Behaviour
 	honour   *bool
@@ -20,7 +21,7 @@ type row struct {
 
 func (r row) width() int { return r.to - r.from }
 
-func (r row) overlaps(o row) bool { return r.from <= o.to && o.from <= r.to }
+func (r row) overlaps(o row) bool { return r.network == o.network && r.from <= o.to && o.from <= r.to }
 
 func (r row) change(old Response) Response {
 	if r.retry != nil {
@@ -55,8 +56,10 @@ func (t *Responses) UnmarshalNode(n strict.Node) {
 }
 
 func (t *Responses) apply(r row) {
-	if r.from == 0 {
-		t.network = r.change(t.network)
+	if r.network {
+		for c := r.from; c <= r.to; c++ {
+			t.network[c] = r.change(t.network[c])
+		}
 		return
 	}
 	for s := r.from; s <= r.to; s++ {
@@ -66,8 +69,8 @@ func (t *Responses) apply(r row) {
 
 func (r row) name() string {
 	switch {
-	case r.from == 0:
-		return "network"
+	case r.network:
+		return networkLabel(NetworkClass(r.from), NetworkClass(r.to))
 	case r.from == r.to:
 		return strconv.Itoa(r.from)
 	default:
@@ -75,23 +78,30 @@ func (r row) name() string {
 	}
 }
 
-// readRows reads one entry of the section. Its key lists statuses, ranges and classes: 500, 502-504, 4xx, network.
+// readRows reads one entry of the section. Its key lists statuses, ranges, classes and network failures: 500, 502-504, 4xx,
+// network, timeout.
 func readRows(pair strict.Pair) []row {
 	var what row
 	what.place = pair.Key
 	what.read(pair.Value)
 	var rows []row
 	for _, word := range strings.Split(pair.Key.String(), ",") {
-		from, to, err := statusRange(strings.TrimSpace(word))
-		if err != nil {
+		r := what
+		if err := r.span(strings.TrimSpace(word)); err != nil {
 			pair.Key.Fail("%v", err)
 			continue
 		}
-		r := what
-		r.from, r.to = from, to
+		if r.network && what.needsAnswer() {
+			pair.Value.Fail("%s: a network failure carries no Retry-After; want never, once or backoff", r.name())
+		}
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// needsAnswer reports whether the row speaks of something that only an answer can carry.
+func (r row) needsAnswer() bool {
+	return r.honour != nil || r.retry != nil && (*r.retry == WithRetryAfter || *r.retry == WithRetryAfterOrKey || *r.retry == OnceAfterRefresh)
 }
 
 // read reads what is to be done: a behaviour, or {retry: behaviour, retry-after: honour}.
@@ -125,12 +135,19 @@ func (h *honouring) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// statusRange reads one word of a key; network is 0, 0.
-func statusRange(word string) (from, to int, err error) {
-	const form = "want a status (503), a range (500-504), a class (5xx), or network"
-	if word == "network" {
-		return 0, 0, nil
+// span reads one word of a key.
+func (r *row) span(word string) error {
+	if from, to, ok := networkWord(word); ok {
+		r.network, r.from, r.to = true, int(from), int(to)
+		return nil
 	}
+	var err error
+	r.from, r.to, err = statusRange(word)
+	return err
+}
+
+// statusRange reads one word that is not about the network.
+func statusRange(word string) (from, to int, err error) {
 	if class, ok := strings.CutSuffix(word, "xx"); ok {
 		word = class + "00-" + class + "99"
 	}
@@ -142,11 +159,12 @@ func statusRange(word string) (from, to int, err error) {
 	to, err2 := strconv.Atoi(strings.TrimSpace(high))
 	switch {
 	case err1 != nil || err2 != nil:
-		return 0, 0, fmt.Errorf("%q is no status; %s", word, form)
+		return 0, 0, fmt.Errorf("%q is no status; want a status (503), a range (500-504), a class (5xx), or one of %s%s",
+			word, strings.Join(networkKeys(), ", "), registry.Suggest(word, networkKeys()))
 	case from > to:
 		return 0, 0, fmt.Errorf("%q runs backwards; write %d-%d", word, to, from)
 	case from < minStatus || to > maxStatus:
-		return 0, 0, fmt.Errorf("%q reaches outside %d-%d; 1xx and 2xx are no failures and other statuses do not exist", word, minStatus, maxStatus)
+		return 0, 0, fmt.Errorf("%q reaches outside %d-%d; other statuses do not exist", word, minStatus, maxStatus)
 	}
 	return from, to, nil
 }

@@ -15,9 +15,33 @@ func notNegative(n strict.Node, field string, d time.Duration) {
 	}
 }
 
+// unlimited is how files say that there is no bound, where a profile has one.
+const unlimited = "unlimited"
+
+// UnmarshalNode reads the bounds over what is there already; each may be the word unlimited.
+func (a *Attempts) UnmarshalNode(n strict.Node) {
+	type plain Attempts
+	lift(lift(n, "max", &a.Max), "within", &a.Within).Decode((*plain)(a))
+}
+
+// UnmarshalNode reads the bounds over what is there already; max may be the word unlimited.
+func (r *RetryAfter) UnmarshalNode(n strict.Node) {
+	type plain RetryAfter
+	lift(n, "max", &r.Max).Decode((*plain)(r))
+}
+
+// lift takes a bound away where the file says unlimited, and returns what is left to read.
+func lift[T int | time.Duration](n strict.Node, name string, bound *T) strict.Node {
+	if f, ok := n.Field(name); ok && f.String() == unlimited {
+		*bound = 0
+		return n.Without(name)
+	}
+	return n
+}
+
 // Validate finds bounds that no client can keep.
 func (a *Attempts) Validate(n strict.Node) {
-	if f, ok := n.Field("max"); ok && a.Max < 1 {
+	if f, ok := n.Field("max"); ok && a.Max < 1 && f.String() != unlimited {
 		f.Fail("max: %d attempts is too few; the first one counts, so 1 means no retry", a.Max)
 	}
 	atMost(n, "max", a.Max, most.attempts, "no run counts so far")
@@ -39,10 +63,43 @@ func (d *Delays) Validate(n strict.Node) {
 	if f, ok := n.Field("growth"); ok && d.Growth < 1 {
 		f.Fail("growth: %v makes waits shrink; want 1 or more", d.Growth)
 	}
-	// A written multiplier says what growth to expect; the profile's must not stand in its way.
-	_, multiplier := n.Field("multiplier")
-	if _, growth := n.Field("growth"); multiplier && !growth {
+	d.override(n)
+}
+
+// mostScheduled bounds how long a schedule may be.
+const mostScheduled = 100
+
+// override lets what a file says about the waits stand in the place of what its profile says: a multiplier or a schedule
+// says what growth to expect, and waits are either computed or listed.
+func (d *Delays) override(n strict.Node) {
+	has := func(name string) bool { _, ok := n.Field(name); return ok }
+	growth := has("growth")
+	if !growth && (has("multiplier") || has("schedule")) {
 		d.Growth = 0
+	}
+	if !has("schedule") {
+		if has("initial") || has("multiplier") {
+			d.Schedule = nil
+		}
+		return
+	}
+	place := n.At("schedule")
+	for _, name := range []string{"initial", "multiplier"} {
+		if f, ok := n.Field(name); ok {
+			f.Fail("%s: the schedule in line %d says every wait; keep one of them", name, place.Line())
+		}
+	}
+	d.Initial, d.Multiplier = 0, 0
+	if !has("max") {
+		d.Max = 0
+	}
+	if k := len(d.Schedule); k == 0 || k > mostScheduled {
+		place.Fail("schedule: %d waits; want 1 to %d, as in [5s, 5m, 30m, 2h]", k, mostScheduled)
+	}
+	for k, wait := range place.Seq() {
+		if k < len(d.Schedule) && (d.Schedule[k] <= 0 || d.Schedule[k] > most.wait) {
+			wait.Fail("schedule: %s is no wait; want more than 0s and %s at most", wait.String(), plain(most.wait))
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type catalogue struct {
 type item struct {
 	Name    string `json:"name"`
 	Level   string `json:"level,omitempty"`
+	AsOf    string `json:"as_of,omitempty"` // when its sources were read
 	Summary string `json:"summary"`
 	Facts   facts  `json:"facts,omitempty"`
 	Example string `json:"example,omitempty"`
@@ -139,7 +140,11 @@ func judgedIn(clause string) (names []string) {
 
 func profileItems() (all []item) {
 	for _, p := range assert.Profiles.All() {
-		all = append(all, item{Name: p.Name, Summary: p.Summary, File: string(p.Text)})
+		all = append(all, item{Name: p.Name, AsOf: p.AsOf, Summary: p.Summary, File: string(p.Text), Facts: known(
+			fact{"as of", p.AsOf},
+			fact{"sources", strings.Join(p.Sources, "; ")},
+			fact{"differs", strings.Join(p.Differences(), "; ")},
+		)})
 	}
 	return all
 }

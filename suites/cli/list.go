@@ -51,6 +51,9 @@ func oneOf(command, what string, known []string) cobra.PositionalArgs {
 	}
 }
 
+// more is what stands next to the name.
+func (x item) more() string { return x.Level + x.AsOf }
+
 func (w *world) list(items []item, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(w.stdout)
@@ -60,15 +63,15 @@ func (w *world) list(items []item, asJSON bool) error {
 	}
 	s := w.style(w.stdout)
 	paint := report.Paint(s.Color)
-	name, level := 0, 0
+	name, more := 0, 0
 	for _, x := range items {
-		name, level = max(name, len(x.Name)), max(level, len(x.Level))
+		name, more = max(name, len(x.Name)), max(more, len(x.more()))
 	}
 	for _, x := range items {
 		label := fmt.Sprintf("%-*s  ", name, x.Name)
 		shown := paint.Cyan(x.Name) + label[len(x.Name):]
-		if level > 0 {
-			label += fmt.Sprintf("%-*s  ", level, x.Level)
+		if more > 0 {
+			label += fmt.Sprintf("%-*s  ", more, x.more())
 			shown += paint.Dim(label[name+2:])
 		}
 		for i, line := range report.Wrap(x.Summary, columns(s)-len(label)) {

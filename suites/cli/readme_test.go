@@ -56,20 +56,26 @@ func TestREADMELists(t *testing.T) {
 func table(c catalogue) string {
 	var b strings.Builder
 	items := c.items()
-	leveled := len(items) > 0 && items[0].Level != ""
+	more := ""
+	switch {
+	case len(items) > 0 && items[0].Level != "":
+		more = "level"
+	case len(items) > 0 && items[0].AsOf != "":
+		more = "as of"
+	}
 	fmt.Fprintf(&b, "| %s | ", c.item)
-	if leveled {
-		b.WriteString("level | ")
+	if more != "" {
+		b.WriteString(more + " | ")
 	}
 	b.WriteString("what it is |\n|---|---|")
-	if leveled {
+	if more != "" {
 		b.WriteString("---|")
 	}
 	b.WriteString("\n")
 	for _, x := range items {
 		fmt.Fprintf(&b, "| `%s` | ", x.Name)
-		if leveled {
-			b.WriteString(x.Level + " | ")
+		if more != "" {
+			b.WriteString(x.more() + " | ")
 		}
 		b.WriteString(strings.ReplaceAll(x.Summary, "|", `\|`) + " |\n")
 	}
