@@ -25,7 +25,7 @@ func use(s scenarios.Scenario) error {
 
 // stubborn sends a request n times with the same wait after each answer or error, in virtual time, from each of the
 // clients, and returns what the server saw.
-func stubborn(t *testing.T, s scenarios.Scenario, clients, n int, wait time.Duration) (entries []journal.Entry) {
+func stubborn(t *testing.T, s scenarios.Scenario, http2 bool, clients, n int, wait time.Duration) (entries []journal.Entry) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		server := faultserver.New()
@@ -35,7 +35,9 @@ func stubborn(t *testing.T, s scenarios.Scenario, clients, n int, wait time.Dura
 			t.Fatal(err)
 		}
 		var network memnet.Network
-		transport := &http.Transport{DialContext: network.DialContext}
+		transport := &http.Transport{DialContext: network.DialContext, Protocols: new(http.Protocols)}
+		transport.Protocols.SetHTTP1(!http2)
+		transport.Protocols.SetUnencryptedHTTP2(http2)
 		defer transport.CloseIdleConnections()
 		client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
 		for i := range clients {
@@ -79,7 +81,7 @@ var behaviour = map[string]struct {
 	clients, requests int
 	wait              time.Duration
 	want              string // for all clients, one after the other
-}{
+}{ // those of HTTP/2 are in behaviourHTTP2
 	"sustained-400":           {1, 4, 0, "400 400 400 400"},
 	"4xx-sweep":               {21, 2, 0, "400 400 401 401 402 402 403 403 404 404 405 405 406 406 410 410 411 411 412 412 414 414 415 415 416 416 417 417 422 422 424 424 426 426 428 428 431 431 451 451 400 400"},
 	"special-4xx":             {5, 2, 0, "408 408 409 409 421 421 423 423 425 425"},
@@ -105,6 +107,32 @@ var behaviour = map[string]struct {
 	"ratelimited":             {2, 4, 3 * time.Second, "503 429/2 200 429/2 503 429/2 200 429/2"},
 	"overload":                {1, 2, 0, "200 200"},
 	"truncated-body":          {1, 2, 0, "truncate truncate"},
+	"goaway":                  {1, 2, 0, "200 200"}, // over HTTP/1.1
+	"refused-stream":          {1, 2, 0, "200 200"},
+}
+
+// behaviourHTTP2 is what faults that only HTTP/2 has give to Go's client, which sends again by itself what was not processed.
+var behaviourHTTP2 = map[string]string{
+	"goaway":         "goaway 200 200 goaway 200 200",
+	"refused-stream": "refused-stream refused-stream refused-stream 200 200 refused-stream refused-stream refused-stream 200 200",
+}
+
+func TestWhatClientsOfHTTP2Meet(t *testing.T) {
+	for name, want := range behaviourHTTP2 {
+		t.Run(name, func(t *testing.T) {
+			s, err := scenarios.Get(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range stubborn(t, s, true, 2, 2, 0) {
+				got = append(got, seen(e))
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+			}
+		})
+	}
 }
 
 func TestWhatClientsMeet(t *testing.T) {
@@ -115,7 +143,7 @@ func TestWhatClientsMeet(t *testing.T) {
 				t.Fatal("nothing says what clients meet")
 			}
 			var got []string
-			for _, e := range stubborn(t, s, c.clients, c.requests, c.wait) {
+			for _, e := range stubborn(t, s, false, c.clients, c.requests, c.wait) {
 				got = append(got, seen(e))
 			}
 			if strings.Join(got, " ") != strings.TrimSpace(c.want) {
