@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +13,6 @@ import (
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/journal/accesslog"
 )
-
-const millisecond = time.Millisecond
 
 // logged judges access logs against every clause of the contract that they can show, or those that the named scenarios
 // judge.
@@ -66,9 +63,9 @@ func (f *verifyFlags) judgesOnly(cmd *cobra.Command, instead string) error {
 	return nil
 }
 
-// stretchEntries is how much of a log is judged at once, so that memory stays bounded (about 150 MB). A call that goes over
+// stretchEntries is how much of a log is judged at once, so that memory stays bounded (about 300 MB). A call that goes over
 // the end of a stretch is judged as two, which can only be to the client's advantage.
-const stretchEntries = 200_000
+const stretchEntries = 150_000
 
 // logJudge judges a log stretch by stretch.
 type logJudge struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -81,7 +82,7 @@ func logNotes(s accesslog.Summary) (notes []string) {
 	if notes = append(notes, s.Notes...); s.Whole {
 		return notes
 	}
-	if s.Resolution >= millisecond {
+	if s.Resolution > time.Millisecond {
 		notes = append(notes, fmt.Sprintf("times in the log are rounded to %s; what is said of waits allows for that", s.Resolution))
 	}
 	if !s.Durations {

@@ -8,7 +8,7 @@ import (
 func init() {
 	register(Format{
 		Name: "combined", Rank: 60,
-		Summary: "nginx and Apache combined or common, also with $request_time, $msec, %D and the like appended or named; Traefik's text",
+		Summary: "nginx and Apache combined or common, also with $request_time and $msec appended, or more of it named; Traefik's text",
 		Source: "Apache HTTP Server 2.4, \"Log Files\" (httpd.apache.org/docs/2.4/logs.html), whose example lines stand first; nginx, " +
 			"ngx_http_log_module; Traefik, \"Access Logs\"",
 		Example: `127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326
@@ -21,7 +21,7 @@ func init() {
 
 // combined reads the format that Apache made and everyone writes. Whether its time is the arrival or the end cannot be
 // seen, and does not matter without a duration; what appends one is told by its form: nginx writes seconds with a
-// fraction at the end of the request, Apache's %D whole microseconds since its start, Traefik "12ms" since its start.
+// fraction at the end of the request, Traefik "12ms" since its start. Whole numbers could be anything and are left alone.
 type combined struct{}
 
 func (combined) parse(line []byte, r *record) error {

@@ -11,7 +11,7 @@ import (
 func init() {
 	register(Format{
 		Name: "json", Rank: 50,
-		Summary: "JSON lines with the usual keys of nginx, Traefik, Envoy and others; --field names others",
+		Summary: "JSON lines with the usual keys of nginx, Traefik, Envoy and others; --log-field names other keys",
 		Source: "nginx, ngx_http_log_module (log_format escape=json with variables for names); Traefik, \"Access Logs\", available fields; " +
 			"Envoy, \"Access logging\", format dictionaries",
 		Example: `{"time_iso8601":"2026-01-02T03:04:05+00:00","msec":"1767323045.678","remote_addr":"203.0.113.7","request":"POST /driver/status HTTP/1.1","status":"400","request_time":"0.012","http_user_agent":"driver-app/4.2"}

@@ -162,7 +162,7 @@ func TestOptions(t *testing.T) {
 
 // TestIdentity tells clients apart as the options say, and lets nothing secret through.
 func TestIdentity(t *testing.T) {
-	const log = `{"ts":"2026-01-02T03:04:05.5Z","ip":"203.0.113.7:4711","u":"ann","method":"POST","path":"/a?api_key=s3cret&page=2&s3cretToken","status":200,"http_x_api_key":"s3cret","lat":250,"request_body_hash":"abc"}`
+	const log = `{"ts":"2026-01-02T03:04:05.500Z","ip":"203.0.113.7:4711","u":"ann","method":"POST","path":"/a?api_key=s3cret&page=2&s3cretToken","status":200,"http_x_api_key":"s3cret","lat":250,"request_body_hash":"abc"}`
 	fields := map[string]string{"user": "u", "duration": "lat:us"}
 	rows := []struct {
 		client []string
@@ -241,3 +241,24 @@ type closer struct {
 }
 
 func (c closer) Close() error { *c.closed++; return nil }
+
+// TestRoundedOrder: requests that a client makes one after the other never seem to overlap, however times are rounded.
+func TestRoundedOrder(t *testing.T) {
+	var log strings.Builder
+	at := 0.0
+	for i := range 500 {
+		took := float64(i*37%2900) / 1000
+		at += took + 0.013
+		fmt.Fprintf(&log, "203.0.113.7 - - [%s] \"GET / HTTP/1.1\" 503 5 \"-\" \"-\" %.3f\n",
+			time.UnixMilli(1767323000000+int64(at*1000)).UTC().Format("02/Jan/2006:15:04:05 -0700"), took)
+	}
+	entries, s := read(t, accesslog.Options{}, text("log", log.String()))
+	for i := 1; i < len(entries); i++ {
+		if gap := entries[i].At - entries[i-1].End(); gap < 0 || gap > 2*time.Second {
+			t.Fatalf("entry %d came %s after the one before", i, gap)
+		}
+	}
+	if s.Late > 0 || s.Resolution != time.Second {
+		t.Errorf("%+v", s)
+	}
+}

@@ -79,17 +79,8 @@ func (s *source) recycle(it *item) { s.spare = append(s.spare, it) }
 func (s *source) read() error {
 	r := &s.record
 	r.reset()
-	err := s.next0(r)
-	var bad *badLine
-	switch {
-	case err == nil:
-	case errors.As(err, &bad):
-		return s.malformed(bad.what)
-	case errors.Is(err, io.EOF):
-		s.ended = true
-		return s.conclude()
-	default:
-		return err
+	if err := s.next0(r); err != nil {
+		return s.without(err)
 	}
 	s.file.Entries++
 	if r.exact > s.report.Resolution {
@@ -101,8 +92,14 @@ func (s *source) read() error {
 	} else {
 		it = &item{}
 	}
-	s.maker.entry(r, &it.entry)
 	s.report.learn(r)
+	took := r.took
+	if r.exact > time.Millisecond {
+		// Of two requests one after the other, the second must not seem to begin before the first was over: rounded as the
+		// times are, the wait between them comes out at zero or above, and too short by less than the rounding.
+		r.took = r.took.Truncate(r.exact)
+	}
+	s.maker.entry(r, &it.entry)
 	it.arrival, it.left = r.stamp, r.left && r.entry == nil
 	written := r.stamp
 	if r.atStart {
@@ -110,9 +107,23 @@ func (s *source) read() error {
 	} else {
 		it.arrival -= int64(r.took)
 	}
-	s.clock(written, r.took)
+	s.clock(written, took)
 	s.place(it)
 	return nil
+}
+
+// without deals with what stands in the place of a record: a malformed line, the end, or an error that ends the reading.
+func (s *source) without(err error) error {
+	var bad *badLine
+	switch {
+	case errors.As(err, &bad):
+		return s.malformed(bad.what)
+	case errors.Is(err, io.EOF):
+		s.ended = true
+		return s.conclude()
+	default:
+		return err
+	}
 }
 
 // clock follows the time at which lines are written.
