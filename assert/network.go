@@ -79,6 +79,8 @@ func classOf(e *journal.Entry) NetworkClass {
 		}
 	}
 	switch {
+	case e.Distrusted():
+		return NetworkCertificate
 	case e.Unprocessed:
 		return NetworkUnprocessed
 	case e.Gone > 0:

@@ -27,6 +27,7 @@ func TestClassesOfNetworkFailures(t *testing.T) {
 		{"cut short", journal.Entry{Method: "GET", Status: 200, Cut: true, Fault: "truncate"}, "truncated", true},
 		{"left within the body", journal.Entry{Method: "GET", Status: 200, Gone: 1}, "timeout", true},
 		{"a refused stream", journal.Entry{Method: "POST", Cut: true, Unprocessed: true}, "unprocessed", false},
+		{"a certificate that the client refused", journal.Entry{Conn: 1, Cut: true, Rule: "r", Fault: "certificate"}, "certificate", false},
 		{"nonsense", journal.Entry{Method: "GET", Cut: true, Fault: "latency+garbage"}, "malformed", true},
 	} {
 		class, failed := assert.ClassOf(test.entry)

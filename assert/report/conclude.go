@@ -18,7 +18,7 @@ const (
 func (r *Report) Conclude() {
 	var failed, undecided, exercised bool
 	for _, x := range r.Results {
-		gates := x.Level >= r.FailOn
+		gates := x.Level >= r.FailOn && x.Accepted == nil
 		failed = failed || gates && x.Verdict == assert.Fail
 		undecided = undecided || gates && x.Verdict == assert.Inconclusive
 		exercised = exercised || x.Verdict != assert.NotExercised
@@ -58,6 +58,9 @@ func (r Report) meaning() string {
 		return fmt.Sprintf("nothing is broken, but %s at level %s could not be decided.",
 			plural(gating(assert.Inconclusive), "clause"), atLeast(r.FailOn))
 	default:
+		if n := len(known(r)); n > 0 {
+			return fmt.Sprintf("the contract is kept at level %s, but for %s accepted as known.", atLeast(r.FailOn), plural(n, "clause"))
+		}
 		return fmt.Sprintf("the contract is kept at level %s.", atLeast(r.FailOn))
 	}
 }

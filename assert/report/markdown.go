@@ -36,6 +36,7 @@ func writeMarkdown(w io.Writer, r Report, _ Style) error {
 		fmt.Fprintf(&b, "> **Not judged:** %s\n\n", escape(strings.ReplaceAll(strings.TrimSpace(e), "\n", " / ")))
 	}
 	mdTable(&b, broken, warned, with(all, assert.Inconclusive))
+	mdAccepted(&b, r)
 	mdNames(&b, "Pass", with(all, assert.Pass))
 	mdNames(&b, "Not exercised", with(all, assert.NotExercised))
 	mdEvidence(&b, broken)
@@ -63,6 +64,20 @@ func mdTable(b *strings.Builder, broken, warned, undecided []clause) {
 	rows("**fail**", broken)
 	rows("warning", warned)
 	rows("inconclusive", undecided)
+	b.WriteString("\n")
+}
+
+func mdAccepted(b *strings.Builder, r Report) {
+	all := known(r)
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("| known | level | in | what happened | accepted until | because |\n|---|---|---|---|---|---|\n")
+	for _, c := range all {
+		why := r.acceptedAs(c.worst[0])
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s | %s |\n", c.id, c.level, escape(scenarioNames(c.worst)), escape(c.worst[0].Detail),
+			why.Expires, escape(why.Reason))
+	}
 	b.WriteString("\n")
 }
 

@@ -56,6 +56,7 @@ type Result struct {
 	Verdict  assert.Verdict `json:"verdict"`
 	Detail   string         `json:"detail"`
 	Fix      string         `json:"fix,omitempty"`
+	Accepted *Accepted      `json:"accepted,omitempty"` // a fail that is known: see Accept
 	Witness  []Witness      `json:"witness"`
 }
 

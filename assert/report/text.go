@@ -40,6 +40,7 @@ func writeText(w io.Writer, r Report, s Style) error {
 		p.broken(c)
 	}
 	p.warnings(warned)
+	p.accepted(r)
 	p.undecided(with(all, assert.Inconclusive))
 	p.kept(with(all, assert.Pass))
 	p.unexercised(with(all, assert.NotExercised))
@@ -154,6 +155,19 @@ func (p *page) warnings(all []clause) {
 		p.line("%s  %s %s", p.Yellow("WARN"), p.Bold(c.id), p.Dim(fmt.Sprintf("(%s) in %s", c.level, first.Scenario)))
 		p.para(indent, first.Detail)
 		p.elsewhere(c)
+		p.fix(c, first)
+	}
+}
+
+// accepted shows the known breaches, with the reason and the last day.
+func (p *page) accepted(r Report) {
+	for _, c := range known(r) {
+		first := c.worst[0]
+		why := r.acceptedAs(first)
+		p.line("")
+		p.line("%s  %s %s", p.Yellow("WARN"), p.Bold(c.id), p.Dim(fmt.Sprintf("(%s) in %s, known", c.level, scenarioNames(c.worst))))
+		p.para(indent, first.Detail)
+		p.para(indent+"accepted until "+why.Expires+": ", why.Reason)
 		p.fix(c, first)
 	}
 }

@@ -17,6 +17,7 @@ import (
 // schemas are the JSON Schemas of the files that people write.
 var schemas = map[string]func() map[string]any{
 	"contract": assert.Schema,
+	"known":    assert.KnownSchema,
 	"plan":     func() map[string]any { return strict.Schema(faultserver.Plan{}) },
 	"scenario": func() map[string]any { return strict.Schema(scenarios.Scenario{}) },
 }

@@ -22,6 +22,18 @@ func (w *world) loadContract(file string) (*assert.Contract, error) {
 	return assert.LoadContract(file, data)
 }
 
+// loadKnown reads accepted breaches; none without a file.
+func (w *world) loadKnown(file string) (assert.Known, error) {
+	if file == "" {
+		return nil, nil
+	}
+	data, err := w.readInput("known breaches", file)
+	if err != nil {
+		return nil, err
+	}
+	return assert.LoadKnown(file, data)
+}
+
 // loadScenarios gets scenarios by name, or from files; all of the house's when none is named.
 func (w *world) loadScenarios(names []string) ([]scenarios.Scenario, error) {
 	if len(names) == 0 {

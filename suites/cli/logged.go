@@ -27,9 +27,10 @@ func (w *world) logged(cmd *cobra.Command, f verifyFlags, args []string) error {
 		return err
 	}
 	c, contractErr := w.loadContract(f.contract)
+	known, knownErr := w.loadKnown(f.known)
 	named, scenarioErr := w.namedOnly(f.scenarios)
 	reader, logErr := w.openLogs(files, f.logs)
-	if err := errors.Join(contractErr, scenarioErr, logErr); err != nil {
+	if err := errors.Join(contractErr, knownErr, scenarioErr, logErr); err != nil {
 		if reader != nil {
 			reader.Close()
 		}
@@ -47,6 +48,7 @@ func (w *world) logged(cmd *cobra.Command, f verifyFlags, args []string) error {
 	}
 	r := j.report(summary, files)
 	r.Notes = slices.Concat(r.Notes, logNotes(summary), contradictions(c))
+	r.Accept(known, time.Now())
 	return w.conclude(f, r)
 }
 

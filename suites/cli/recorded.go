@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +26,10 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 		return err
 	}
 	c, contractErr := w.loadContract(f.contract)
+	known, knownErr := w.loadKnown(f.known)
 	named, scenarioErr := w.namedOnly(f.scenarios)
 	history, notes, journalErr := w.readJournal(f.journal)
-	if err := errors.Join(contractErr, scenarioErr, journalErr); err != nil {
+	if err := errors.Join(contractErr, knownErr, scenarioErr, journalErr); err != nil {
 		return err
 	}
 	if err := f.reports.open(w.ctx); err != nil {
@@ -36,6 +38,7 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	defer f.reports.close()
 	r := judgeHistory(f.journal, c, named, history)
 	r.Notes = slices.Concat(r.Notes, notes, contradictions(c))
+	r.Accept(known, time.Now())
 	return w.conclude(f, r)
 }
 

@@ -18,6 +18,7 @@ import (
 // verifyFlags are the settings of verify, as given.
 type verifyFlags struct {
 	contract   string
+	known      string
 	scenarios  []string
 	clients    number
 	seed       seed
@@ -84,6 +85,7 @@ Exit codes:
 	// Flags end at the first word that is none, so that a forgotten -- is told from a misspelt flag.
 	flags.SetInterspersed(false)
 	flags.StringVar(&f.contract, "contract", "", "judge by the contract in `FILE` (default: the profile strict)")
+	flags.StringVar(&f.known, "known", "", "accept the breaches that `FILE` lists until they expire: they warn (see contract schema known)")
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenario of this `NAME`, or in this file; may be repeated (default: all)")
 	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
@@ -127,14 +129,15 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	}
 	request.CA = ca
 	outlivePipes()
-	var contractErr, scenarioErr, dirErr error
+	var contractErr, knownErr, scenarioErr, dirErr error
 	request.Contract, contractErr = w.loadContract(f.contract)
+	request.Known, knownErr = w.loadKnown(f.known)
 	request.Scenarios, scenarioErr = w.loadScenarios(f.scenarios)
 	if f.journalDir != "" {
 		dirErr = os.MkdirAll(f.journalDir, 0o755)
 	}
 	upstreamErr := f.upstream.reach(w.ctx)
-	if err := errors.Join(contractErr, scenarioErr, dirErr, upstreamErr); err != nil {
+	if err := errors.Join(contractErr, knownErr, scenarioErr, dirErr, upstreamErr); err != nil {
 		return err
 	}
 	if err := f.reports.open(w.ctx); err != nil {

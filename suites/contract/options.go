@@ -22,6 +22,8 @@ type Request struct {
 	CA        *devca.CA            // the server speaks TLS under this authority; nil: plain HTTP
 	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
 	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
+	Known     assert.Known         // breaches that are accepted for a while: they warn
+	Today     time.Time            // what their last days are compared with; zero: now
 	JUnit     string               // file that Ginkgo writes, "": none (Verify only)
 	Journals  string               // directory that gets each scenario's history as JSON Lines, "": none (Verify only)
 	Progress  func(driver.Event)   // told how the runs go on; nil: nobody
@@ -34,6 +36,9 @@ func (r *Request) fill() {
 	if r.Scenarios == nil {
 		r.Scenarios = scenarios.All()
 	}
+	if r.Today.IsZero() {
+		r.Today = time.Now()
+	}
 }
 
 // Option changes how Specs judges a client.
@@ -41,6 +46,9 @@ type Option func(*Request)
 
 // By judges by this contract; the default is the strict profile.
 func By(c *assert.Contract) Option { return func(r *Request) { r.Contract = c } }
+
+// Known accepts these breaches until they expire: they are skips that say why.
+func Known(k assert.Known) Option { return func(r *Request) { r.Known = k } }
 
 // In runs only these scenarios; the default is all that ship.
 func In(s ...scenarios.Scenario) Option { return func(r *Request) { r.Scenarios = s } }

@@ -96,6 +96,7 @@ func (s *session) report() report.Report {
 			}
 		}
 	}
+	r.Accept(s.Known, s.Today)
 	r.Conclude()
 	return r
 }
