@@ -105,7 +105,7 @@ func (v *vigil) look() reached {
 		v.ended++
 		v.last = max(v.last, e.At+e.Took, e.Gone)
 	}
-	now := reached{Requests: v.ended + v.open, InFlight: v.open, Elapsed: time.Since(v.cursor.Began())}
+	now := reached{Requests: v.ended + v.open, InFlight: v.open, Elapsed: v.cursor.Elapsed()}
 	if v.open == 0 {
 		now.Quiet = max(0, now.Elapsed-v.last)
 	}

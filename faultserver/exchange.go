@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -19,7 +20,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok { // someone else's server: this one's end must end the request all the same
 		c = foreign(r)
-		ctx, cancel := context.WithCancel(r.Context())
+		ctx, cancel := context.WithCancel(clock.With(r.Context(), s.journal.Clock()))
 		defer cancel()
 		defer context.AfterFunc(s.base, cancel)()
 		r = r.WithContext(ctx)

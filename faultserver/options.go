@@ -28,7 +28,8 @@ func WithTransport(t http.RoundTripper) Option { return func(s *Server) { s.tran
 // client's n-th hit of a rule that counts per client, the same outcome.
 func WithSeed(seed uint64) Option { return func(s *Server) { s.seed = seed } }
 
-// WithJournal records to j, in place of a journal of the server's own.
+// WithJournal records to j, in place of a journal of the server's own, and tells the time by its clock: delays,
+// schedules, limits and dates.
 func WithJournal(j *journal.Journal) Option { return func(s *Server) { s.journal = j } }
 
 // WithClientHeader names the header that tells clients apart, where a listener does not.

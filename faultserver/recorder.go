@@ -96,6 +96,9 @@ func (x *recorder) answers(status int) {
 	if t := told(status, header); t != (journal.Told{}) {
 		x.entry.Told(t)
 	}
+	if by := x.server.journal.Clock(); by.Speed() > 1 && header["Date"] == nil {
+		header.Set("Date", by.Now().UTC().Format(http.TimeFormat)) // net/http would tell the machine's time
+	}
 	x.entry.Answered(status, first(header, "Retry-After"))
 }
 

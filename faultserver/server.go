@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -63,13 +64,13 @@ type backend interface {
 func New(options ...Option) *Server {
 	s := &Server{bodyLimit: DefaultBodyLimit, errorLog: log.Default(), idle: make(chan struct{}, 1), streamField: newStreamField()}
 	_, _ = rand.Read(s.secretKey[:]) // never fails
-	s.base, s.cancel = context.WithCancel(context.Background())
 	for _, o := range options {
 		o(s)
 	}
 	if s.journal == nil {
 		s.journal = journal.New(0)
 	}
+	s.base, s.cancel = context.WithCancel(clock.With(context.Background(), s.journal.Clock()))
 	if s.errorLog == nil {
 		s.errorLog = log.New(io.Discard, "", 0)
 	}

@@ -79,8 +79,10 @@ func forbidden(file, imported string) string {
 		return "Ginkgo and Gomega stay under suites"
 	case !test && (imported == "testing" || imported == "net/http/httptest"):
 		return "test helpers stay out of the product"
-	case path.Dir(file) == "faultserver/journal" && !test && (strings.Contains(imported, ".") || imported == "net/http"):
-		return "the journal is a leaf on the standard library, without net/http"
+	case path.Dir(file) == "faultserver/clock" && !test && strings.Contains(imported, "."):
+		return "the clock is a leaf on the standard library"
+	case path.Dir(file) == "faultserver/journal" && !test && own != "faultserver/clock" && (strings.Contains(imported, ".") || imported == "net/http"):
+		return "the journal is a leaf on the clock and the standard library, without net/http"
 	case ours && !slices.ContainsFunc(reach[room], func(p string) bool { return own == p || strings.HasPrefix(own, p+"/") }):
 		return room + " may import " + strings.Join(reach[room], ", ") + " only"
 	default:
@@ -118,6 +120,9 @@ func TestForbidden(t *testing.T) {
 		{"faultserver/journal/entry.go", "net/http", false},
 		{"faultserver/journal/entry.go", "golang.org/x/sync/errgroup", false},
 		{"faultserver/journal/entry.go", "encoding/json", true},
+		{"faultserver/journal/journal.go", module + "/faultserver/clock", true},
+		{"faultserver/journal/journal.go", module + "/faultserver/fault", false},
+		{"faultserver/clock/clock.go", module + "/faultserver/journal", false},
 		{"faultserver/journal/entry_test.go", "net/http", true},
 		{"suites/cli/serve.go", module + "/faultserver", true},
 	}

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
 // drain reads the rest of the request. A server fails after it took a request, not while it comes in; and a connection
@@ -16,12 +18,15 @@ func drain(r *http.Request) {
 	}
 }
 
+// now is the time by the exchange's clock.
+func now(ctx context.Context) time.Time { return clock.From(ctx).Now() }
+
 // wait sleeps for d, never less, and reports false when the context ended first.
 func wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
-	timer := time.NewTimer(d)
+	timer := clock.From(ctx).NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -55,10 +55,10 @@ func (a *Auth) Select(w http.ResponseWriter, r *http.Request) Fault {
 		refresh = "/token"
 	}
 	if r.URL.Path == refresh {
-		return a.refresh(w)
+		return a.refresh(w, now(r.Context()))
 	}
 	token, ok := bearer(r)
-	if ok && a.spend(token) {
+	if ok && a.spend(token, now(r.Context())) {
 		return nil
 	}
 	challenge := `Bearer realm="retrygate"`
@@ -84,7 +84,7 @@ func bearer(r *http.Request) (token string, ok bool) {
 }
 
 // refresh answers at the refresh endpoint (RFC 6749 5.1). expires_in is rounded down: a token is good for that long.
-func (a *Auth) refresh(w http.ResponseWriter) Fault {
+func (a *Auth) refresh(w http.ResponseWriter, now time.Time) Fault {
 	if a.Fails != 0 {
 		return &Status{Code: a.Fails}
 	}
@@ -94,7 +94,7 @@ func (a *Auth) refresh(w http.ResponseWriter) Fault {
 	}
 	text := hex.EncodeToString(token[:])
 	if !a.Loops {
-		a.give(text)
+		a.give(text, now)
 	}
 	body := `{"access_token":"` + text + `","token_type":"Bearer"`
 	if s := int64(a.Lives / time.Second); s > 0 {
@@ -105,10 +105,10 @@ func (a *Auth) refresh(w http.ResponseWriter) Fault {
 }
 
 // give makes a token good.
-func (a *Auth) give(token string) {
+func (a *Auth) give(token string, now time.Time) {
 	g := &grant{uses: a.Uses}
 	if a.Lives > 0 {
-		g.expires = time.Now().Add(a.Lives)
+		g.expires = now.Add(a.Lives)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,14 +119,14 @@ func (a *Auth) give(token string) {
 }
 
 // spend uses a token once; false when it is not good, or not any more.
-func (a *Auth) spend(token string) bool {
+func (a *Auth) spend(token string, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	g, ok := a.now[token]
 	if !ok {
 		g, ok = a.before[token]
 	}
-	if !ok || !g.expires.IsZero() && !time.Now().Before(g.expires) {
+	if !ok || !g.expires.IsZero() && !now.Before(g.expires) {
 		return false
 	}
 	if a.Uses > 0 {

@@ -64,7 +64,7 @@ func (g *garbling) WriteHeader(code int) {
 	}
 	g.Header().Del("Content-Length")
 	g.Header().Set("Transfer-Encoding", "chunked")
-	g.conn = framed{byHand(g.ResponseWriter, code), true}
+	g.conn = framed{byHand(g.ResponseWriter, g.r, code), true}
 	_, _ = g.conn.Conn.Write(head(code, g.Header()))
 }
 

@@ -16,10 +16,10 @@ import (
 
 // byHand takes the connection of an HTTP/1 exchange over, for an answer that net/http would not send so. It wants the
 // headers to be there. The connection cannot go back to net/http, so the answer says that it will be closed.
-func byHand(w http.ResponseWriter, code int) net.Conn {
+func byHand(w http.ResponseWriter, r *http.Request, code int) net.Conn {
 	w.Header().Set("Connection", "close")
 	if w.Header().Get("Date") == "" {
-		w.Header().Set("Date", time.Now().UTC().Format(http.TimeFormat))
+		w.Header().Set("Date", now(r.Context()).UTC().Format(http.TimeFormat))
 	}
 	scribe(w).Sends(code)
 	return takeOver(w)

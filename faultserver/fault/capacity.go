@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -45,7 +46,7 @@ func (c *Capacity) Fresh() Fault {
 
 // Inject lets the request wait for its turn and for as long as it takes, then lets next answer.
 func (c *Capacity) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	c.once.Do(func() { c.queue = newQueue(c) })
+	c.once.Do(func() { c.queue = newQueue(c, clock.From(r.Context())) })
 	p, ok := c.queue.join()
 	switch {
 	case !ok:

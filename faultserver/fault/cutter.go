@@ -160,7 +160,7 @@ func (c *cutter) head(declared int64) {
 		c.ResponseWriter.WriteHeader(c.code)
 		_ = c.flush()
 	default:
-		c.conn = byHand(c.ResponseWriter, c.code)
+		c.conn = byHand(c.ResponseWriter, c.r, c.code)
 		_, _ = c.conn.Write(head(c.code, c.Header()))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
 type fixedDraws struct {
@@ -32,7 +34,7 @@ const MaxKnown = maxKnown
 
 // LateTurns has n requests come at once to c, whose timer then fires late each time. It returns when they are done.
 func LateTurns(c *Capacity, n int, late time.Duration) (done []time.Duration) {
-	q, places, start := newQueue(c), make([]*place, n), time.Now()
+	q, places, start := newQueue(c, clock.Clock{}), make([]*place, n), time.Now()
 	for i := range places {
 		places[i], _ = q.join()
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -41,14 +42,16 @@ type idling struct {
 	conn  net.Conn
 
 	mu      sync.Mutex
+	clock   clock.Clock // of the latest request
 	timer   *time.Timer // runs while the connection is idle
 	turn    int         // counts the requests, so that a timer that was too late to stop can be told
 	closing bool
 }
 
-func (h *idling) Select(http.ResponseWriter, *http.Request) Fault {
+func (h *idling) Select(_ http.ResponseWriter, r *http.Request) Fault {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.clock = clock.From(r.Context())
 	h.stop()
 	if h.closing {
 		return &Close{}
@@ -75,7 +78,7 @@ func (h *idling) Idle() {
 	defer h.mu.Unlock()
 	if h.timer == nil && !h.closing {
 		turn := h.turn
-		h.timer = time.AfterFunc(h.after, func() { h.close(turn) })
+		h.timer = h.clock.AfterFunc(h.after, func() { h.close(turn) })
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
 // limiter is a Ratelimit at work. Times are since it began.
@@ -75,13 +77,17 @@ type bound struct {
 	advice string // see refusal.detail
 }
 
+// now is how long the limiter has been at work, by the exchange's clock. That may run ahead of the one it began by, which
+// tells all limits the same.
+func (m *limiter) now(r *http.Request) time.Duration { return clock.From(r.Context()).Since(m.began) }
+
 // judge counts a request, or returns its refusal.
 func (m *limiter) judge(w http.ResponseWriter, r *http.Request) Fault {
 	name, hash := m.origin(w, r)
-	c := m.clients.get(name, time.Since(m.began), m.longest)
+	c := m.clients.get(name, m.now(r), m.longest)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Since(m.began)
+	now := m.now(r)
 
 	var same *recent
 	bounds := make([]bound, 0, 8)

@@ -5,11 +5,14 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
 // queue is a Capacity at work. It reckons with the times at which workers are free, not with when a timer happened to fire:
 // else each request would take longer by the lateness of a timer, and the rate would be lower than it says.
 type queue struct {
+	clock   clock.Clock
 	service time.Duration
 	bound   int // of those that wait; -1: none
 	skip    bool
@@ -29,8 +32,8 @@ type place struct {
 	done   time.Time     // when the worker is done with it; known once it is its turn
 }
 
-func newQueue(c *Capacity) *queue {
-	q := &queue{service: c.service(), bound: -1, skip: c.DropStale, free: make([]time.Time, c.workers())}
+func newQueue(c *Capacity, by clock.Clock) *queue {
+	q := &queue{clock: by, service: c.service(), bound: -1, skip: c.DropStale, free: make([]time.Time, c.workers())}
 	if c.Queue != nil {
 		q.bound = *c.Queue
 	}
@@ -41,7 +44,7 @@ func newQueue(c *Capacity) *queue {
 func (q *queue) join() (p *place, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
+	now := q.clock.Now()
 	q.advance(now)
 	switch {
 	case len(q.waiting) == 0 && !q.soonest().After(now):
@@ -67,7 +70,7 @@ func (q *queue) serve(ctx context.Context, p *place) bool {
 			return false
 		}
 	}
-	return wait(ctx, time.Until(p.done))
+	return wait(ctx, q.clock.Until(p.done))
 }
 
 // leave notes that nobody waits for a place any more. It stays in the queue: the server has not noticed yet.
@@ -77,7 +80,7 @@ func (q *queue) leave(p *place) {
 	if i := p.number - q.served; i >= 0 { // else its turn came meanwhile
 		q.waiting[i] = nil
 		q.present--
-		q.wind(time.Now())
+		q.wind(q.clock.Now())
 	}
 }
 
@@ -85,7 +88,7 @@ func (q *queue) leave(p *place) {
 func (q *queue) next() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := time.Now()
+	now := q.clock.Now()
 	q.advance(now)
 	q.wind(now)
 }
@@ -135,8 +138,8 @@ func (q *queue) wind(now time.Time) {
 			q.timer.Stop()
 		}
 	case q.timer == nil:
-		q.timer = time.AfterFunc(q.soonest().Sub(now), q.next)
+		q.timer = q.clock.AfterFunc(q.soonest().Sub(now), q.next)
 	default:
-		q.timer.Reset(q.soonest().Sub(now))
+		q.timer.Reset(q.clock.Real(q.soonest().Sub(now)))
 	}
 }

@@ -101,7 +101,7 @@ func (a *RetryAfter) Validate(n strict.Node) {
 
 // set writes the header, and with a date the Date of the same instant, so that a client whose clock differs can tell how
 // far ahead that is. nil writes nothing.
-func (a *RetryAfter) set(header http.Header) {
+func (a *RetryAfter) set(header http.Header, now time.Time) {
 	switch {
 	case a == nil:
 	case a.In != nil:
@@ -109,7 +109,7 @@ func (a *RetryAfter) set(header http.Header) {
 	case a.Raw != nil:
 		header.Set("Retry-After", *a.Raw)
 	case a.Date != nil:
-		now := time.Now().Add(a.Skew)
+		now = now.Add(a.Skew)
 		at := now.Add(*a.Date)
 		if whole := at.Truncate(time.Second); whole.Before(at) {
 			at = whole.Add(time.Second)

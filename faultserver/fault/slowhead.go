@@ -116,7 +116,7 @@ func (s *slowHead) byHand() {
 	if s.conn.chunked {
 		header.Set("Transfer-Encoding", "chunked")
 	}
-	s.conn.Conn = byHand(s.ResponseWriter, s.code)
+	s.conn.Conn = byHand(s.ResponseWriter, s.r, s.code)
 	s.conn.chunked = s.conn.chunked && s.r.Method != http.MethodHead
 	ctx, stop := attend(s.r.Context(), s.conn.Conn, scribe(s.ResponseWriter).Left)
 	defer stop()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
@@ -42,12 +43,12 @@ func (s *Status) Early() bool { return s.After.early() }
 
 // Inject answers the request; next is not called.
 func (s *Status) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-	code, body := s.answer(w.Header())
+	code, body := s.answer(w.Header(), now(r.Context()))
 	switch {
 	case s.Early():
 		s.early(w, r, code, body)
 	case s.RetryAfter.spaced() && r.ProtoMajor < 2:
-		conn := byHand(w, code)
+		conn := byHand(w, r, code)
 		_, _ = conn.Write(append(head(code, w.Header()), written(r, code, body)...))
 		_ = conn.Close()
 	default:
@@ -68,7 +69,7 @@ func (s *Status) early(w http.ResponseWriter, r *http.Request, code int, body st
 }
 
 // answer fills in the headers, and returns what goes with them.
-func (s *Status) answer(header http.Header) (code int, body string) {
+func (s *Status) answer(header http.Header, now time.Time) (code int, body string) {
 	code, body = s.Code, s.Body
 	if code == 0 {
 		code = http.StatusServiceUnavailable
@@ -85,7 +86,7 @@ func (s *Status) answer(header http.Header) (code int, body string) {
 	for name, value := range s.Headers {
 		header.Set(name, value)
 	}
-	s.RetryAfter.set(header)
+	s.RetryAfter.set(header, now)
 	if !bodyless(code) {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
 	}

@@ -24,6 +24,9 @@ func (j *Journal) Cursor(seq uint64) *Cursor {
 // Began returns when the run began that the last entries are of.
 func (c *Cursor) Began() time.Time { return c.began }
 
+// Elapsed returns the time since then.
+func (c *Cursor) Elapsed() time.Duration { return c.journal.clock.Since(c.began) }
+
 // Next returns, in order of arrival, the entries that are new or were open when it was last called: each one comes until
 // it has come closed. anew says that the journal was reset since; the entries are those of the new run.
 func (c *Cursor) Next() (entries []Entry, anew bool) {

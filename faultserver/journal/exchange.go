@@ -95,7 +95,7 @@ func (x *Exchange) Unprocessed() { x.write(func(r *record, _ *texts) { r.flags |
 func (x *Exchange) Left() {
 	x.write(func(r *record, _ *texts) {
 		if r.gone == 0 {
-			r.gone = max(1, int64(time.Since(x.journal.began))) // 0 would mean that it stayed
+			r.gone = max(1, int64(x.journal.clock.Since(x.journal.began))) // 0 would mean that it stayed
 		}
 	})
 }
@@ -110,7 +110,7 @@ func (x *Exchange) Close() {
 		return
 	}
 	r.flags &^= open
-	r.took = int64(time.Since(j.began) - x.at)
+	r.took = int64(j.clock.Since(j.began) - x.at)
 	j.open--
 	j.signal()
 }

@@ -3,6 +3,8 @@ package journal
 import (
 	"sync"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
 // DefaultLimit is how many entries a journal keeps unless told otherwise: about 150 MB.
@@ -15,6 +17,7 @@ const textPerEntry = 256
 // Journal records exchanges as they arrive and end, in bounded memory: beyond the limit the oldest entries go and are
 // counted as lost. Reset empties it for another run. It is safe for concurrent use.
 type Journal struct {
+	clock clock.Clock
 	limit uint64
 
 	// One lock for everything: the order of arrival and its time must agree.
@@ -43,13 +46,19 @@ type Arrival struct {
 	Sent
 }
 
-// New starts a journal that keeps the latest limit entries; 0 or less means DefaultLimit. Its clock starts now.
-func New(limit int) *Journal {
+// New starts a journal that keeps the latest limit entries; 0 or less means DefaultLimit. Its run begins now.
+func New(limit int) *Journal { return On(clock.Clock{}, limit) }
+
+// On is New with a clock that all times are told by. A server tells the time by its journal's clock.
+func On(c clock.Clock, limit int) *Journal {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Journal{began: time.Now(), limit: uint64(limit)}
+	return &Journal{clock: c, began: c.Now(), limit: uint64(limit)}
 }
+
+// Clock is what the journal tells the time by.
+func (j *Journal) Clock() clock.Clock { return j.clock }
 
 // Arrive writes down a request, before its body is read and before anything is done about it. The caller must Close
 // the exchange.
@@ -58,7 +67,7 @@ func (j *Journal) Arrive(a Arrival) *Exchange {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.seq++
-	x.run, x.seq, x.at = j.run, j.seq, time.Since(j.began)
+	x.run, x.seq, x.at = j.run, j.seq, j.clock.Since(j.began)
 	c := j.current()
 	before := len(c.texts.bytes)
 	c.arrive(x.at, &a)
@@ -116,7 +125,7 @@ func (j *Journal) Reset() {
 		c.dropped = true
 	}
 	j.run++
-	j.began = time.Now()
+	j.began = j.clock.Now()
 	j.chunks, j.seq, j.lost, j.text, j.open = nil, 0, 0, 0, 0
 	j.signal()
 }
@@ -151,7 +160,7 @@ func (j *Journal) History() History {
 			return History{
 				Entries: s.entries,
 				Lost:    s.until - uint64(len(s.entries)),
-				Until:   time.Since(s.began),
+				Until:   j.clock.Since(s.began),
 				Began:   s.began.Round(0).UTC(), // Round drops the monotonic reading, which no file can carry
 			}
 		}
@@ -223,7 +232,7 @@ func (j *Journal) Pending() int {
 }
 
 // Elapsed returns the time since the run began.
-func (j *Journal) Elapsed() time.Duration { return time.Since(j.Began()) }
+func (j *Journal) Elapsed() time.Duration { return j.clock.Since(j.Began()) }
 
 // Began returns when the run began; every time in the journal counts from there.
 func (j *Journal) Began() time.Time {
