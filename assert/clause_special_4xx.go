@@ -68,7 +68,7 @@ func (p Special4xx) Check(calls []Call) Result {
 				continue // nothing was sent because of it
 			}
 			if e.Status == 408 && k > 0 && c.Attempts[k-1].Status == 408 && !directed(e) {
-				timeouts.add(c, k, max(0, c.Gap(k)), p.Base/4)
+				timeouts.add(c, k, max(0, c.Gap(k))+c.Run.Noise.Resolution, p.Base/4)
 			}
 			if why := p.misstep(c, k); why != "" {
 				if at < 0 {

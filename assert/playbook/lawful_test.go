@@ -89,6 +89,15 @@ func TestWhoIsAccused(t *testing.T) {
 				e.RetryAfter, e.Key = "4", "k1"
 			})
 		}},
+		{"positions of one length, through an outage", false, func(l *traffic) {
+			every(l, sec, func(at time.Duration) { l.send(at, "tracker", "POST", "/positions", outage(at, 503)).BodyLen = 180 })
+		}},
+		{"heartbeats with one body, through an outage", false, func(l *traffic) {
+			every(l, sec, func(at time.Duration) {
+				e := l.send(at, "heart", "PUT", "/devices/17/alive", outage(at, 503))
+				e.BodySum, e.BodyWhole = 7, true
+			})
+		}},
 		{"a person presses the button twice more", false, func(l *traffic) {
 			every(l, 10*time.Minute, func(at time.Duration) {
 				for k := range 3 {

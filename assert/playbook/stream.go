@@ -22,7 +22,7 @@ type stream struct {
 	cur  *run    // the run of key, nil if there is none
 
 	repeats, redundant int // failed requests that came again; of these, those that should not have
-	identified         int // of these, those whose payload is known to be the same
+	exact              int // of the repeats, those that carry the id of what they repeat
 	loops              int // runs that went beyond all bounds
 	worst              int // redundant requests of the longest run
 	gaps               sample
@@ -75,7 +75,7 @@ type run struct {
 }
 
 func newStream(client string, where endpoint, alerts []assert.Rate) *stream {
-	s := &stream{client: client, endpoint: where, first: -1, runs: map[payload]*run{}}
+	s := &stream{client: client, endpoint: where, first: -1}
 	for _, limit := range alerts {
 		s.alerts = append(s.alerts, alarm{limit: limit})
 	}
@@ -105,7 +105,7 @@ func (s *stream) add(v *Investigation, e *journal.Entry) {
 		delete(s.runs, key)
 		r, s.cur = nil, nil
 	case e.At-r.end >= -overlap:
-		s.repeat(v, r, e)
+		s.repeat(v, r, key, e)
 	case bad: // sent beside it, and no repeat
 		s.failures++
 		s.minute.failures++
@@ -194,12 +194,12 @@ func (s *stream) runOf(key payload) *run {
 const overlap = 2 * time.Millisecond
 
 // repeat counts e as a repeat of the run.
-func (s *stream) repeat(v *Investigation, r *run, e *journal.Entry) {
+func (s *stream) repeat(v *Investigation, r *run, key payload, e *journal.Entry) {
 	gap := max(0, e.At-r.end)
 	s.repeats++
 	s.gaps.add(gap)
-	if r.identified {
-		s.identified++
+	if key.id != "" {
+		s.exact++
 	}
 	r.longest = max(r.longest, gap)
 	if r.attempts > allowed(r.behaviour, v.rules.attempts) && (r.asked == 0 || gap < r.asked-assert.Early(r.asked)) {
@@ -280,7 +280,10 @@ func (s *stream) open(key payload, e *journal.Entry) *run {
 			clear(s.runs)
 		}
 	}
-	r := &run{first: e.At, forbidden: true, identified: identified(e, key, s.path), minute: -1}
+	r := &run{first: e.At, forbidden: true, identified: identified(e, key), minute: -1}
+	if s.runs == nil {
+		s.runs = map[payload]*run{}
+	}
 	s.runs[key] = r
 	s.key, s.cur = key, r
 	return r
@@ -324,10 +327,10 @@ func payloadOf(e *journal.Entry) payload {
 	return p
 }
 
-// identified reports whether equal requests are the same request, and not only like it: by an id, by the body of one that
-// has a body, or by the thing that its path names.
-func identified(e *journal.Entry, key payload, template string) bool {
-	return key.id != "" || hasBody(e.Method) && (e.BodySum != 0 || e.BodyLen > 0 || template != e.Path)
+// identified reports whether equal requests are the same request and not only like it: by an id, or by the body of one that
+// has a body. Lengths do not suffice, nor does what a path names: positions are all of one length, and put to one place.
+func identified(e *journal.Entry, key payload) bool {
+	return key.id != "" || hasBody(e.Method) && e.BodySum != 0
 }
 
 func hasBody(method string) bool {

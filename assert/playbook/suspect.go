@@ -24,9 +24,10 @@ func (r rules) beyond(s *stream, x *run) bool {
 	}
 }
 
-// accused reports whether the stream is one of a client that loops. Its own pace while all was well may still explain it.
+// accused reports whether the stream is one of a client that loops. Its own pace while all was well may still explain it,
+// unless requests carry ids: heartbeats have equal bodies too.
 func (s *stream) accused() bool {
-	return s.loops > 0 && (s.identified*2 > s.repeats || float64(s.storm.peak) > usualPace*float64(s.calm))
+	return s.loops > 0 && (s.exact*2 > s.repeats || float64(s.storm.peak) > usualPace*float64(s.calm))
 }
 
 // close counts the last minute, once all entries were added.

@@ -65,6 +65,9 @@ func (s *scanner) rest(text []byte) ([]byte, error) {
 	}
 }
 
+// widestWindow bounds what a zstd stream may ask to be kept in memory: as much as zstd --long does.
+const widestWindow = 128 << 20
+
 // buffer is how much of a stream is read at once.
 const buffer = 128 << 10
 
@@ -80,7 +83,7 @@ func unpack(in io.Reader) (out *bufio.Reader, done func(), err error) {
 		}
 		return bufio.NewReaderSize(z, buffer), func() {}, nil
 	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(widestWindow))
 		if err != nil {
 			return nil, nil, fmt.Errorf("zstd: %w", err)
 		}
