@@ -21,9 +21,13 @@ func (c *Contract) Doc(w io.Writer) error {
 	if c.Profile != "" && c.Profile != c.Name {
 		fmt.Fprintf(&b, ", based on the profile `%s`", c.Profile)
 	}
+	if p, err := Profiles.Get(c.Profile); err == nil && p.AsOf != "" {
+		fmt.Fprintf(&b, " (sources of the profile read in %s)", p.AsOf)
+	}
 	b.WriteString(". An attempt is each send; a retry is every attempt after the first.\n\n")
 	c.docAnswers(&b)
 	c.docNumbers(&b)
+	c.docServer(&b)
 	c.docClauses(&b)
 	c.docReasons(&b)
 	_, err := io.WriteString(w, b.String())
@@ -49,7 +53,10 @@ func (c *Contract) docAnswers(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", ranges(statuses[r]), text)
 	}
-	fmt.Fprintf(b, "| no answer: reset, closed, timed out, cut short | %s |\n\n", describe(c.Responses.Network(NetworkReset)))
+	for k, f := range networkFacts {
+		fmt.Fprintf(b, "| %s | %s |\n", f.name, describe(c.Responses.Network(NetworkClass(k))))
+	}
+	b.WriteString("| the caller cancelled, or the call's time is over | sends nothing more |\n\n")
 }
 
 func describe(r Response) string { return behaviourTexts[r.Retry] + honours(r) }
@@ -119,6 +126,8 @@ func ranges(statuses []int) string {
 // spoken writes a length of time for people: 1 s, 1.5 s, 250 ms, 2 min.
 func spoken(d time.Duration) string {
 	switch {
+	case d >= 2*time.Hour && d%(30*time.Minute) == 0:
+		return strconv.FormatFloat(d.Hours(), 'f', -1, 64) + " h"
 	case d >= time.Minute && d%time.Minute == 0:
 		return strconv.FormatInt(int64(d/time.Minute), 10) + " min"
 	case d >= time.Second:

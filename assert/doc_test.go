@@ -35,3 +35,28 @@ func TestDocGolden(t *testing.T) {
 		}
 	}
 }
+
+// Each profile makes a first contract that reads, contradicts nothing, and says what the profile says.
+func TestInitFromEveryProfile(t *testing.T) {
+	for _, p := range assert.Profiles.All() {
+		text, err := assert.InitFrom(p.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := assert.LoadContract("contract.yaml", text)
+		if err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+			continue
+		}
+		if found := c.Lint(); c.Profile != p.Name || c.Name != "our-api" || len(found) > 0 {
+			t.Errorf("%s: profile %s, name %s, %q", p.Name, c.Profile, c.Name, found)
+		}
+		var page bytes.Buffer
+		if err := c.Doc(&page); err != nil || !bytes.Contains(page.Bytes(), []byte("## What the server team does")) {
+			t.Errorf("%s: %v\n%s", p.Name, err, &page)
+		}
+	}
+	if _, err := assert.InitFrom("awz"); err == nil {
+		t.Error("no such profile")
+	}
+}

@@ -46,7 +46,10 @@ func (d Delays) sentence(attempts int) string {
 	if d.Initial > 0 {
 		parts = append(parts, fmt.Sprintf("The delay before the first retry is **%s**.", spoken(d.Initial)))
 	}
-	if d.Multiplier > 1 {
+	if n := len(d.Schedule); n > 0 {
+		parts = append(parts, fmt.Sprintf("The client waits by a schedule of **%s**, from **%s** to **%s**.", counted(n, "wait", "waits"),
+			spoken(d.Schedule[0]), spoken(d.Schedule[n-1])))
+	} else if d.Multiplier > 1 {
 		parts = append(parts, fmt.Sprintf("Each further delay is **%v times** the one before.", d.Multiplier))
 	} else if g := d.MinGrowth(); g > 1 {
 		parts = append(parts, fmt.Sprintf("Waits grow from retry to retry, by a factor of %v on average or more.", g))
@@ -57,8 +60,12 @@ func (d Delays) sentence(attempts int) string {
 		parts = append(parts, fmt.Sprintf("No wait that the client chooses is longer than **%s**.", spoken(d.Max)))
 	}
 	parts = append(parts, d.Jitter.sentence())
-	if d.Initial > 0 && attempts > 1 {
-		parts = append(parts, d.table(attempts-1))
+	if d.Delay(1) > 0 && attempts != 1 {
+		retries := attempts - 1
+		if attempts == 0 {
+			retries = 1000 // no bound: the table says so
+		}
+		parts = append(parts, d.table(retries))
 	}
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
@@ -67,8 +74,7 @@ func (d Delays) sentence(attempts int) string {
 func (d Delays) table(retries int) string {
 	var waits []string
 	for k := 1; k <= min(retries, 8); k++ {
-		delay := d.Delay(k)
-		low, high := d.Jitter.Floor(delay), d.Jitter.Ceiling(delay)
+		low, high := d.Floor(k), d.Ceiling(k)
 		switch low {
 		case high:
 			waits = append(waits, spoken(low))
@@ -78,7 +84,7 @@ func (d Delays) table(retries int) string {
 			waits = append(waits, spoken(low)+" to "+spoken(high))
 		}
 	}
-	more := ""
+	more := ", then the client gives up"
 	if retries > len(waits) {
 		more = ", and so on"
 	}
@@ -108,7 +114,7 @@ func (j Jitter) sentence() string {
 
 func (r RetryAfter) sentence(within time.Duration) string {
 	if r.Max <= 0 {
-		return ""
+		return "`Retry-After` is obeyed, however long it asks to wait."
 	}
 	longer := map[Longer]string{
 		GiveUp: "the client gives up", WaitMax: "the client waits that long and tries again",

@@ -22,7 +22,7 @@ func (c *Contract) Lint() []string {
 var lintRules = []func(*Contract) string{
 	(*Contract).lintTooSlow, (*Contract).lintCapBelowInitial, (*Contract).lintGrowth, (*Contract).lintRetryAfter,
 	(*Contract).lintPayload, (*Contract).lintClientRate, (*Contract).lintAmplification,
-	(*Contract).lintJitter,
+	(*Contract).lintJitter, (*Contract).lintAdded, (*Contract).lintSchedule, (*Contract).lintNoRetryAfter,
 }
 
 // where names a setting and its place: "attempts.max (line 4)".
@@ -31,6 +31,11 @@ func (c *Contract) where(section, field string) string {
 	name := strings.TrimSuffix(section+"."+field, ".")
 	if f, ok := s.Field(field); ok {
 		return fmt.Sprintf("%s (line %d)", name, f.Line())
+	}
+	for b := c.base; b != nil; b = b.base {
+		if b.written(section, field) || b.base == nil {
+			return fmt.Sprintf("%s (from profile %s)", name, b.Profile)
+		}
 	}
 	if c.Profile != "" {
 		return fmt.Sprintf("%s (profile %s)", name, c.Profile)
@@ -63,7 +68,7 @@ func (c *Contract) lintTooSlow() string {
 	}
 	return fmt.Sprintf("%s cannot all fit into %s: the waits of %s alone take %s",
 		c.where("attempts", "max")+" "+counted(c.Attempts.Max, "attempt", "attempts"), c.where("attempts", "within")+" "+short(c.Attempts.Within),
-		c.where("backoff", "initial")+" "+short(c.Backoff.Initial), short(least.Round(time.Millisecond)))
+		c.firstWait(), short(least.Round(time.Millisecond)))
 }
 
 func (c *Contract) lintCapBelowInitial() string {
@@ -109,7 +114,55 @@ func (c *Contract) lintClientRate() string {
 	return ""
 }
 
+// firstWait names what the waits begin with.
+func (c *Contract) firstWait() string {
+	if len(c.Backoff.Schedule) > 0 {
+		return c.where("backoff", "schedule")
+	}
+	return c.where("backoff", "initial") + " " + short(c.Backoff.Initial)
+}
+
+// lintAdded finds jitter that is longer than the wait that it is added to.
+func (c *Contract) lintAdded() string {
+	b, first := c.Backoff, c.Backoff.Delay(1)
+	if b.Jitter.Form != JitterAdditive || first <= 0 || b.Jitter.Add <= first {
+		return ""
+	}
+	return fmt.Sprintf("%s %s is wider than the first wait, %s: chance decides how long clients wait, not backoff",
+		c.where("backoff", "jitter"), b.Jitter, c.firstWait())
+}
+
+// lintSchedule finds waits that get shorter and waits that no attempt comes to.
+func (c *Contract) lintSchedule() string {
+	waits := c.Backoff.Schedule
+	for k := 1; k < len(waits); k++ {
+		if waits[k] < waits[k-1] {
+			return fmt.Sprintf("%s shrinks from %s to %s: a server that is still down gets more load, not less",
+				c.where("backoff", "schedule"), short(waits[k-1]), short(waits[k]))
+		}
+	}
+	if n := c.Attempts.Max; n > 0 && n-1 < len(waits) {
+		return fmt.Sprintf("%s lists %s, but %s %d leaves room for %d", c.where("backoff", "schedule"), counted(len(waits), "wait", "waits"),
+			c.where("attempts", "max"), n, n-1)
+	}
+	return ""
+}
+
+// lintNoRetryAfter finds a bound of zero, which bounds nothing.
+func (c *Contract) lintNoRetryAfter() string {
+	section, _ := c.root.Field("retry-after")
+	if f, ok := section.Field("max"); !ok || c.RetryAfter.Max != 0 || f.String() == unlimited {
+		return ""
+	}
+	return c.where("retry-after", "max") + " 0s contradicts every answer whose Retry-After is to be honoured; for no bound write unlimited, " +
+		"and to leave the header alone write retry-after: ignore in responses"
+}
+
 func (c *Contract) lintAmplification() string {
+	if a := c.Limits.Amplification; a > 0 && a < float64(c.Attempts.Max) {
+		return fmt.Sprintf("%s %v forbids what %s %d allows: during an outage each call makes all its attempts", c.where("limits", "amplification"), a,
+			c.where("attempts", "max"), c.Attempts.Max)
+	}
 	if c.Attempts.Max == 0 || c.Limits.Amplification <= float64(c.Attempts.Max) {
 		return ""
 	}
@@ -144,7 +197,7 @@ func (c *Contract) lintJitter() string {
 var judged = []struct{ section, field, clause string }{
 	{"attempts", "max", "retry-cap"}, {"attempts", "within", "total-deadline"}, {"backoff", "initial", "min-spacing"},
 	{"backoff", "multiplier", "backoff-growth"}, {"backoff", "growth", "backoff-growth"}, {"backoff", "max", "delay-cap"},
-	{"backoff", "jitter", "jitter-present"}, {"limits", "client-rate", "client-rate"},
+	{"backoff", "jitter", "jitter-present"}, {"backoff", "schedule", "backoff-growth"}, {"idempotency", "key-header", "idempotency-key-stable"}, {"limits", "client-rate", "client-rate"},
 	{"limits", "identical-payload", "identical-payload-rate"}, {"limits", "amplification", "amplification-factor"},
 }
 

@@ -23,10 +23,12 @@ func newContract(w *world) *cobra.Command {
 }
 
 func contractInit(w *world) *cobra.Command {
-	return &cobra.Command{
+	var profile string
+	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a first contract to edit, contract.yaml or FILE (- is stdout)",
 		Example: `  retrygate contract init
+  retrygate contract init --profile aws
   retrygate contract init -`,
 		Args: atMostOne("contract init", "file"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -34,17 +36,23 @@ func contractInit(w *world) *cobra.Command {
 			if len(args) == 1 {
 				file = args[0]
 			}
+			text, err := assert.InitFrom(profile)
+			if err != nil {
+				return fmt.Errorf("contract init: %w", err)
+			}
 			if file == "-" {
-				_, err := w.stdout.Write(assert.Init())
+				_, err := w.stdout.Write(text)
 				return err
 			}
-			return w.createContract(file)
+			return w.createContract(file, text)
 		},
 	}
+	cmd.Flags().StringVar(&profile, "profile", "strict", "base it on the profile of this `NAME`")
+	return cmd
 }
 
 // createContract never writes over a file: a signed contract may be in it.
-func (w *world) createContract(file string) error {
+func (w *world) createContract(file string, text []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	var path *os.PathError
 	switch {
@@ -53,7 +61,7 @@ func (w *world) createContract(file string) error {
 	case errors.As(err, &path):
 		return fmt.Errorf("contract init: %s: %w", file, path.Err)
 	}
-	if _, err := f.Write(assert.Init()); err != nil {
+	if _, err := f.Write(text); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	fmt.Fprintf(w.stdout, "wrote %s: edit it, check it with retrygate contract lint %s,\nshow it to the other team with retrygate contract doc %s\n", file, file, file)
