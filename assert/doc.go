@@ -41,6 +41,9 @@ func (c *Contract) docAnswers(b *strings.Builder) {
 	statuses := map[Response][]int{}
 	for s := minStatus; s <= maxStatus; s++ {
 		r := c.Responses.Status(s)
+		if s < 300 && r == (Response{}) {
+			continue // no failures, and the row above says what success is
+		}
 		if statuses[r] == nil {
 			order = append(order, r)
 		}
