@@ -2,7 +2,10 @@ package assert
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+
+	"github.com/retrygate/retrygate/faultserver/registry"
 )
 
 // Confidence is how sure it is that the requests of a call belong together, and no others.
@@ -23,6 +26,16 @@ func (c Confidence) String() string { return confidenceNames[c] }
 
 // MarshalText gives the word that reports use.
 func (c Confidence) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads the word that reports use.
+func (c *Confidence) UnmarshalText(text []byte) error {
+	at := slices.Index(confidenceNames[:], string(text))
+	if at < 1 {
+		return fmt.Errorf("unknown confidence %q%s", text, registry.Suggest(string(text), confidenceNames[1:]))
+	}
+	*c = Confidence(at)
+	return nil
+}
 
 // Confidence tells how sure the grouping is.
 func (c *Call) Confidence() Confidence {

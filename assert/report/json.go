@@ -19,9 +19,12 @@ func writeJSON(w io.Writer, r Report, _ Style) error {
 	}
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
-		s.Notes, s.Seconds = list(s.Notes), math.Round(s.Seconds*1000)/1000
+		s.Notes, s.Calls, s.Seconds = list(s.Notes), list(s.Calls), math.Round(s.Seconds*1000)/1000
 		if s.Fired == nil {
 			s.Fired = map[string]uint64{}
+		}
+		if s.Uncharged == nil {
+			s.Uncharged = map[string]int{}
 		}
 	}
 	for i := range r.Results {

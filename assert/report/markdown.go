@@ -32,6 +32,13 @@ func writeMarkdown(w io.Writer, r Report, _ Style) error {
 		}
 		b.WriteString(".\n\n")
 	}
+	if calls := toldApart(r); calls != "" {
+		fmt.Fprintf(&b, "Calls: %s.", escape(calls))
+		if apart := notCharged(r); apart != "" {
+			fmt.Fprintf(&b, " Not charged as retries: %s.", escape(apart))
+		}
+		b.WriteString("\n\n")
+	}
 	for _, e := range r.Errors {
 		fmt.Fprintf(&b, "> **Not judged:** %s\n\n", escape(strings.ReplaceAll(strings.TrimSpace(e), "\n", " / ")))
 	}

@@ -38,7 +38,7 @@ type Client struct {
 	Command []string `json:"command"`
 }
 
-// Scenario is one scenario as it ran. Fired counts how often each rule's fault acted.
+// Scenario is one scenario as it ran; Count fills in what is known of its calls. Fired counts how often each rule's fault acted.
 type Scenario struct {
 	Name     string            `json:"name"`
 	Clients  int               `json:"clients"`
@@ -46,6 +46,9 @@ type Scenario struct {
 	Seconds  float64           `json:"seconds"`
 	Fired    map[string]uint64 `json:"fired"`
 	Notes    []string          `json:"notes"`
+
+	Calls     []assert.Grouping `json:"calls"`     // how the requests were told apart into calls
+	Uncharged map[string]int    `json:"uncharged"` // what was recognised and not charged as retries; keys: see assert.Uncharged
 }
 
 // Result is one clause's verdict in one scenario. Fix says what to change in a client that breaks the clause.

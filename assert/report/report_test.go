@@ -30,8 +30,11 @@ func sample() Report {
 		Contract: Contract{Name: "driver-status", Profile: "strict"},
 		Clients:  []Client{{Name: "curl", Command: []string{"curl", "-sS", "--retry", "3", "{{url}}/driver/status"}}},
 		Scenarios: []Scenario{
-			{Name: "503-burst", Clients: 20, Requests: 80, Seconds: 7.1, Fired: map[string]uint64{"outage": 80}},
+			{Name: "503-burst", Clients: 20, Requests: 80, Seconds: 7.1, Fired: map[string]uint64{"outage": 80},
+				Calls:     []assert.Grouping{{Rule: "key", By: "Idempotency-Key", Confidence: assert.Exact, Calls: 20}},
+				Uncharged: map[string]int{"resend": 2, "redirect": 1}},
 			{Name: "hang", Clients: 1, Requests: 1, Seconds: 15, Fired: map[string]uint64{"hang": 1},
+				Calls: []assert.Grouping{{Rule: "match", Confidence: assert.Guessed, Calls: 1}},
 				Notes: []string{"client-1 did not end within 15 s and was stopped", "client-2 did not end within 15 s and was stopped"}},
 			{Name: "sustained-400", Clients: 3, Requests: 3, Seconds: 0.1, Fired: map[string]uint64{"bad": 3}},
 		},

@@ -90,6 +90,12 @@ func (p *page) header(r Report) {
 	if len(r.Scenarios) > 0 {
 		p.para("run       ", tally(r))
 	}
+	if calls := toldApart(r); calls != "" {
+		p.para("calls     ", calls)
+	}
+	if apart := notCharged(r); apart != "" {
+		p.para("besides   ", apart+": not charged as retries")
+	}
 }
 
 // tally sums the scenarios up. They run side by side, so the longest one is about how long it took.

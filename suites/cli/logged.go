@@ -81,7 +81,7 @@ type logJudge struct {
 	results  map[string]report.Result
 	order    []string
 	waits    []report.Wait
-	calls    int
+	seen     report.Scenario
 	parts    int
 }
 
@@ -116,7 +116,7 @@ func (j *logJudge) judge() {
 		contract = withoutRetryAfter(contract)
 	}
 	calls := assert.Calls(j.entries, assert.Key{Table: contract.Responses, Run: run})
-	j.calls += len(calls)
+	j.seen.Count(calls)
 	if j.parts++; j.parts == 1 {
 		j.waits = report.WaitsOf(recordedAs, calls)
 	}
@@ -154,14 +154,12 @@ func (j *logJudge) merge(r report.Result) {
 // report judges the last stretch and puts everything together.
 func (j *logJudge) report(s accesslog.Summary, files []string) report.Report {
 	j.judge()
+	j.seen.Name, j.seen.Clients, j.seen.Requests, j.seen.Seconds = recordedAs, len(j.clients), s.Entries, s.Until.Seconds()
 	r := report.Report{
-		Contract: report.Contract{Name: j.contract.Name, Profile: j.contract.Profile},
-		Clients:  []report.Client{{Name: "log " + strings.Join(files, " ")}},
-		Waits:    j.waits,
-		Scenarios: []report.Scenario{{
-			Name: recordedAs, Clients: len(j.clients), Requests: s.Entries, Seconds: s.Until.Seconds(),
-		}},
-		Notes: []string{fmt.Sprintf("requests grouped into calls by what they have in common: %d into %d", s.Entries, j.calls)},
+		Contract:  report.Contract{Name: j.contract.Name, Profile: j.contract.Profile},
+		Clients:   []report.Client{{Name: "log " + strings.Join(files, " ")}},
+		Waits:     j.waits,
+		Scenarios: []report.Scenario{j.seen},
 	}
 	if j.parts > 1 {
 		r.Notes = append(r.Notes, fmt.Sprintf("judged in %d stretches of %d requests; the waits are those of the first", j.parts, stretchEntries))

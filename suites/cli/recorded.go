@@ -92,15 +92,19 @@ func judgeHistory(file string, c *assert.Contract, only []string, h journal.Hist
 	for _, j := range c.Judges() {
 		levels[j.Kind.ID] = j.Level
 	}
+	seen := report.Scenario{
+		Name: recordedAs, Clients: clientsIn(h), Requests: len(h.Entries), Seconds: h.Until.Seconds(), Fired: firedIn(h),
+	}
+	seen.Count(calls)
 	r := report.Report{
-		Contract: report.Contract{Name: c.Name, Profile: c.Profile},
-		Clients:  []report.Client{{Name: "history " + file}},
-		Waits:    report.WaitsOf(recordedAs, calls),
-		Scenarios: []report.Scenario{{
-			Name: recordedAs, Clients: clientsIn(h), Requests: len(h.Entries), Seconds: h.Until.Seconds(), Fired: firedIn(h),
-		}},
-		Notes: []string{fmt.Sprintf("requests grouped into calls by what they have in common: %d into %d; a run of verify knows them exactly",
-			len(h.Entries), len(calls))},
+		Contract:  report.Contract{Name: c.Name, Profile: c.Profile},
+		Clients:   []report.Client{{Name: "history " + file}},
+		Waits:     report.WaitsOf(recordedAs, calls),
+		Scenarios: []report.Scenario{seen},
+	}
+	if slices.ContainsFunc(calls, func(c assert.Call) bool { return c.Confidence() < assert.Exact }) {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d requests make %d calls as far as can be told from what they have in common; a run of verify knows them exactly",
+			len(h.Entries), len(calls)))
 	}
 	for _, result := range assert.Judge(c, only, calls) {
 		r.Results = append(r.Results, report.NewResult(recordedAs, levels[result.Clause], result, calls))

@@ -107,10 +107,12 @@ func (run *run) addTo(r *report.Report) {
 		r.Errors = append(r.Errors, name+": "+o.err.Error())
 		return
 	}
-	r.Scenarios = append(r.Scenarios, report.Scenario{
+	ran := report.Scenario{
 		Name: name, Clients: len(o.Ends), Requests: len(o.History.Entries), Seconds: o.Took.Seconds(),
 		Fired: o.Fired, Notes: o.Notes,
-	})
+	}
+	ran.Count(o.calls)
+	r.Scenarios = append(r.Scenarios, ran)
 	for _, end := range o.Ends {
 		if end.Silent {
 			r.Errors = append(r.Errors, name+": "+end.Message)
