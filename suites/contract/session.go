@@ -106,7 +106,22 @@ func (s *session) preflight() look {
 	if s.Limit == 0 {
 		s.opts.Limit += slow
 	}
+	if !seen.OneCall {
+		if err := s.calibrate(seen); err != nil {
+			return look{err: err}
+		}
+	}
 	return look{Preflight: seen, slow: slow}
+}
+
+// calibrate looks for the header that tells calls apart, of a client that asks for one thing more than once.
+func (s *session) calibrate(seen *driver.Preflight) (err error) {
+	s.opts.CallHeader, err = driver.Calibrate(s.ctx, s.Client, s.opts)
+	if s.opts.CallHeader != "" {
+		seen.Notes = append(seen.Notes, fmt.Sprintf("calls are told apart by %s: it stayed the same over the attempts of each call, and no two calls had the same",
+			s.opts.CallHeader))
+	}
+	return err
 }
 
 // start runs all scenarios side by side, without waiting for them.

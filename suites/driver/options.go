@@ -44,7 +44,11 @@ type Options struct {
 	// Progress, if set, is told what happens. Scenarios side by side call it at the same time.
 	Progress func(Event)
 
-	blind bool // no canary: nobody will look at times
+	// CallHeader names the request header that tells the client's calls apart; "" if only headers that are known to do so.
+	CallHeader string
+
+	blind     bool // no canary: nobody will look at times
+	calibrate bool // keep what is needed to find a CallHeader
 }
 
 // defaults fills in what is not set.

@@ -83,6 +83,12 @@ func (r *run) open() error {
 		faultserver.WithSeed(r.options.Seed), faultserver.WithStub(r.options.Stub),
 		faultserver.WithErrorLog(log.New(&r.log, "", 0)),
 	}
+	if r.options.CallHeader != "" {
+		options = append(options, faultserver.WithCallHeader(r.options.CallHeader))
+	}
+	if r.options.calibrate {
+		options = append(options, faultserver.Calibrate())
+	}
 	if r.options.Upstream != nil {
 		options = append(options, faultserver.WithUpstream(r.options.Upstream))
 	}

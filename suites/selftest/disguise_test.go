@@ -28,6 +28,26 @@ func get(ctx context.Context, h *http.Client, url string) int {
 	return resp.StatusCode
 }
 
+// job asks once for each try, until an answer is not to be retried, under one id.
+func job(ctx context.Context, h *http.Client, url, id string, retry func(status int) bool) {
+	for range 3 {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return
+		}
+		req.Header.Set("X-Job-Id", id)
+		resp, err := h.Do(req)
+		if err != nil {
+			return
+		}
+		resp.Body.Close()
+		if !retry(resp.StatusCode) {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
 // Repeats are repeats under any name, and what looks like one may be none: what a client does while all is well tells them
 // apart, or tells that they cannot be told apart.
 func TestRepeatsInDisguise(t *testing.T) {
@@ -58,6 +78,16 @@ func TestRepeatsInDisguise(t *testing.T) {
 			get(ctx, h, url+"/orders")
 			if get(ctx, h, url+"/orders") >= 400 {
 				get(ctx, h, url+"/orders")
+			}
+		}, "no-retry-4xx", assert.Fail},
+		{"the same thing twice, each under an id that the harness has to find", func(ctx context.Context, h *http.Client, url string) {
+			for _, id := range []string{"1", "2"} {
+				job(ctx, h, url+"/orders", url+id, func(status int) bool { return status >= 500 })
+			}
+		}, "no-retry-4xx", assert.Pass},
+		{"so, and each repeated although it was wrong", func(ctx context.Context, h *http.Client, url string) {
+			for _, id := range []string{"1", "2"} {
+				job(ctx, h, url+"/orders", url+id, func(status int) bool { return status >= 400 })
 			}
 		}, "no-retry-4xx", assert.Fail},
 		{"a report of the failure elsewhere", func(ctx context.Context, h *http.Client, url string) {
