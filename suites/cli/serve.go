@@ -29,6 +29,7 @@ type serveFlags struct {
 	journal        string
 	force          bool
 	clientHeader   string
+	callHeader     string
 	tls            tlsFlags
 	clientCert     clientCert
 	seed           seed
@@ -63,6 +64,7 @@ earlier history in that file is replaced; any other file is left alone.`,
 	flags.StringVar(&f.journal, "journal", "", "keep the history in `FILE` as JSON Lines")
 	flags.BoolVar(&f.force, "force", false, "let --journal replace a file that is no earlier history")
 	flags.StringVar(&f.clientHeader, "client-header", "", "request `HEADER` that tells clients apart (default: their address)")
+	flags.StringVar(&f.callHeader, "call-header", "", "request `HEADER` that is the same in all attempts of a call and tells calls apart (default: those known to)")
 	f.tls.define(flags)
 	flags.Var(&f.clientCert, "client-cert", "ask clients for a certificate and tell them apart by it, require one, or verify that the CA issued it")
 	flags.Var(&f.seed, "seed", seedUsage)
@@ -79,8 +81,10 @@ func (w *world) serve(f serveFlags) error {
 	if err := errors.Join(f.checkAddress("--listen", f.listen), f.checkAddress("--control", f.control.address)); err != nil {
 		return err
 	}
-	if f.clientHeader != "" && !fault.ValidName(f.clientHeader) {
-		return fmt.Errorf("serve: --client-header %q is no header name; it takes letters, digits and hyphens, as in X-Client", f.clientHeader)
+	for _, h := range [][2]string{{"client-header", f.clientHeader}, {"call-header", f.callHeader}} {
+		if h[1] != "" && !fault.ValidName(h[1]) {
+			return fmt.Errorf("serve: --%s %q is no header name; it takes letters, digits and hyphens, as in X-Client", h[0], h[1])
+		}
 	}
 	ca, err := f.tls.authority("serve")
 	if err != nil {
@@ -171,6 +175,9 @@ func (f serveFlags) options(complain *log.Logger, j *journal.Journal, ca *devca.
 	}
 	if f.upstream.URL != nil {
 		options = append(options, faultserver.WithUpstream(f.upstream.URL))
+	}
+	if f.callHeader != "" {
+		options = append(options, faultserver.WithCallHeader(f.callHeader))
 	}
 	if f.clientHeader != "" {
 		options = append(options, faultserver.WithClientHeader(f.clientHeader))
