@@ -43,9 +43,15 @@ func (r *rates) Set(text string) error {
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), fmt.Sprintf("rate %q: ", text)))
 	}
+	if rate.N > mostAlert {
+		return fmt.Errorf("%d requests are more than an alert counts; want %d at most", rate.N, mostAlert)
+	}
 	*r = append(*r, rate)
 	return nil
 }
+
+// mostAlert bounds what is remembered for each client and endpoint, so that memory grows with clients and not with requests.
+const mostAlert = 10_000
 
 func newReport(w *world) *cobra.Command {
 	f := reportFlags{as: "text"}

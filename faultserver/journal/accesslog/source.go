@@ -36,7 +36,6 @@ func (b *badLine) Error() string { return b.what }
 // source gives the entries of one input in order of arrival.
 type source struct {
 	name    string
-	close   func()
 	next0   func(r *record) error // the next record; *badLine, io.EOF, or an error that ends everything
 	maker   *maker
 	record  record
