@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 // Rate is a number of requests in any stretch of time that long. The zero value is no limit.
@@ -57,14 +59,4 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return err
 }
 
-// short drops the zero units that time.Duration prints: 1m, not 1m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
-}
+func short(d time.Duration) string { return strict.FormatDuration(d) }

@@ -1,12 +1,10 @@
 package fault
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 
 	"github.com/retrygate/retrygate/faultserver/devca"
-	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -65,23 +63,8 @@ type CertificateProblem devca.Problem
 
 // UnmarshalText reads the word that plans use.
 func (p *CertificateProblem) UnmarshalText(text []byte) error {
-	for _, known := range devca.Problems() {
-		if string(known) == string(text) {
-			*p = CertificateProblem(known)
-			return nil
-		}
-	}
-	return fmt.Errorf("a certificate has no problem %q%s", text, registry.Suggest(string(text), certificateProblems()))
+	return readWord((*devca.Problem)(p), text, "a certificate has no problem", devca.Problems())
 }
 
 // JSONSchema lists the words that plans use.
-func (CertificateProblem) JSONSchema() map[string]any {
-	return map[string]any{"enum": certificateProblems()}
-}
-
-func certificateProblems() (words []string) {
-	for _, p := range devca.Problems() {
-		words = append(words, string(p))
-	}
-	return words
-}
+func (CertificateProblem) JSONSchema() map[string]any { return wordSchema(devca.Problems()) }

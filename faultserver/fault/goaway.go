@@ -1,10 +1,8 @@
 package fault
 
 import (
-	"fmt"
 	"net/http"
 
-	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -31,7 +29,7 @@ type GoAway struct {
 func (*GoAway) Streamed() {}
 
 // Early reports that no body is read of a request that is not processed.
-func (f *GoAway) Early() bool { return f.Last == Previous }
+func (f *GoAway) Early() bool { return f.Last != This }
 
 // Validate bounds the text.
 func (f *GoAway) Validate(n strict.Node) {
@@ -47,7 +45,7 @@ const mostDebug = 16<<10 - 8
 func (f *GoAway) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if s, ok := stream(w); ok {
 		s.GoAway(f.Last == This, uint32(f.Code), f.Debug)
-		if f.Last == Previous {
+		if f.Last != This {
 			abort()
 		}
 	}
@@ -55,32 +53,20 @@ func (f *GoAway) Inject(w http.ResponseWriter, r *http.Request, next http.Handle
 }
 
 // Last says which request is the last that is processed.
-type Last uint8
+type Last string
 
-// The requests that may be the last.
+// The requests that may be the last; no word is Previous.
 const (
-	Previous Last = iota // the one before
-	This
+	Previous Last = "previous" // the one before
+	This     Last = "this"
 )
 
-var lastNames = []string{"previous", "this"}
-
-// String gives the word that plans use.
-func (l Last) String() string { return lastNames[l] }
-
-// MarshalText writes the word that plans use.
-func (l Last) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+var lasts = []Last{Previous, This}
 
 // UnmarshalText reads the word that plans use.
 func (l *Last) UnmarshalText(text []byte) error {
-	for i, name := range lastNames {
-		if name == string(text) {
-			*l = Last(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown last request %q%s", text, registry.Suggest(string(text), lastNames))
+	return readWord(l, text, "unknown last request", lasts)
 }
 
-// JSONSchema lists the words.
-func (Last) JSONSchema() map[string]any { return map[string]any{"enum": lastNames} }
+// JSONSchema lists the words that plans use.
+func (Last) JSONSchema() map[string]any { return wordSchema(lasts) }

@@ -3,14 +3,11 @@ package fault
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"slices"
 
 	"github.com/retrygate/retrygate/faultserver/devca"
-	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -82,16 +79,12 @@ func (f *Handshake) Validate(n strict.Node) {
 	}
 }
 
-var handshakeEnds = []string{string(HandshakeClose), string(HandshakeAlert)}
+var handshakeEnds = []HandshakeEnd{HandshakeClose, HandshakeAlert}
 
 // UnmarshalText reads the word that plans use.
 func (e *HandshakeEnd) UnmarshalText(text []byte) error {
-	if !slices.Contains(handshakeEnds, string(text)) {
-		return fmt.Errorf("a handshake does not end by %q%s", text, registry.Suggest(string(text), handshakeEnds))
-	}
-	*e = HandshakeEnd(text)
-	return nil
+	return readWord(e, text, "a handshake does not end by", handshakeEnds)
 }
 
 // JSONSchema lists the words that plans use.
-func (HandshakeEnd) JSONSchema() map[string]any { return map[string]any{"enum": handshakeEnds} }
+func (HandshakeEnd) JSONSchema() map[string]any { return wordSchema(handshakeEnds) }

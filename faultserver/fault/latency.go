@@ -2,12 +2,10 @@ package fault
 
 import (
 	"bufio"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
 
-	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -42,21 +40,15 @@ const (
 	After  Moment = "after"
 )
 
-var moments = []string{string(Before), string(After)}
+var moments = []Moment{Before, After}
 
 // UnmarshalText reads the word that plans use.
 func (m *Moment) UnmarshalText(text []byte) error {
-	for _, known := range moments {
-		if known == string(text) {
-			*m = Moment(known)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown moment %q%s", text, registry.Suggest(string(text), moments))
+	return readWord(m, text, "unknown moment", moments)
 }
 
 // JSONSchema lists the words.
-func (Moment) JSONSchema() map[string]any { return map[string]any{"enum": moments} }
+func (Moment) JSONSchema() map[string]any { return wordSchema(moments) }
 
 // Inject delays next. The delay ends when the client leaves, and then next is not asked any more.
 func (l *Latency) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -68,7 +60,7 @@ func (l *Latency) Inject(w http.ResponseWriter, r *http.Request, next http.Handl
 		next.ServeHTTP(w, r)
 		return
 	}
-	late := &late{ResponseWriter: w, r: r, delay: d}
+	late := &late{wrapped: wrapped{ResponseWriter: w}, r: r, delay: d}
 	next.ServeHTTP(late, r)
 	if late.hold() != nil { // also where the handler wrote nothing: its 200 is sent when it returns
 		abort()
@@ -118,7 +110,7 @@ func (l *Latency) Validate(n strict.Node) {
 
 // late holds the first byte of an answer back. It never aborts by itself: a proxy may flush from another goroutine.
 type late struct {
-	http.ResponseWriter
+	wrapped
 	r     *http.Request
 	delay time.Duration
 	held  bool
@@ -135,9 +127,6 @@ func (l *late) hold() error {
 	}
 	return l.gone
 }
-
-// Unwrap gives http.ResponseController the way to what late does not do itself.
-func (l *late) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 func (l *late) WriteHeader(code int) {
 	if code >= 200 && l.hold() != nil {
@@ -165,5 +154,5 @@ func (l *late) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err := l.hold(); err != nil {
 		return nil, nil, err
 	}
-	return http.NewResponseController(l.ResponseWriter).Hijack()
+	return l.wrapped.Hijack()
 }

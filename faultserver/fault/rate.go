@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 // Rate is a number of requests in any stretch of time that long, written 100/1m.
@@ -49,13 +51,13 @@ func (r Rate) check() error {
 	case r.N < 1 || r.N > maxRequests:
 		return fmt.Errorf("rate %s: the number %d is out of range; want 1 to %d", r, r.N, maxRequests)
 	case r.Per < minPer || r.Per > maxPer:
-		return fmt.Errorf("rate %s: the time %s is out of range; want %s to %s", r, short(r.Per), short(minPer), short(maxPer))
+		return fmt.Errorf("rate %s: the time %s is out of range; want %s to %s", r, strict.FormatDuration(r.Per), strict.FormatDuration(minPer), strict.FormatDuration(maxPer))
 	}
 	return nil
 }
 
 // String writes the rate as plans do.
-func (r Rate) String() string { return fmt.Sprintf("%d/%s", r.N, short(r.Per)) }
+func (r Rate) String() string { return fmt.Sprintf("%d/%s", r.N, strict.FormatDuration(r.Per)) }
 
 // JSONSchema describes what UnmarshalText accepts.
 func (Rate) JSONSchema() map[string]any {
@@ -66,16 +68,4 @@ func (Rate) JSONSchema() map[string]any {
 func (r Rate) implies(other Rate) bool {
 	stretches := int64((other.Per + r.Per - 1) / r.Per)
 	return int64(r.N)*stretches <= int64(other.N)
-}
-
-// short drops the zero units that time.Duration prints: 1m, not 1m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
 // What a refusal says: how many requests were sent, in which time, how many more were refused, and the seconds to wait.
@@ -48,7 +50,7 @@ func (r *refusal) fault(now time.Duration) Fault {
 	}
 	p := Problem{
 		Type: quotaExceeded, Title: "Quota Exceeded", Violated: r.violated,
-		Detail: fmt.Sprintf(b.advice, sent, short(b.rate.Per), b.recent.refused, seconds(wait)),
+		Detail: fmt.Sprintf(b.advice, sent, strict.FormatDuration(b.rate.Per), b.recent.refused, seconds(wait)),
 	}
 	if b.advice == adviceIdentical {
 		p.Type, p.Title = abnormalUsage, "Abnormal Usage Detected"

@@ -1,13 +1,11 @@
 package fault
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -42,19 +40,15 @@ const (
 
 var dateForms = map[DateForm]string{IMF: http.TimeFormat, RFC850: "Monday, 02-Jan-06 15:04:05 GMT", Asctime: time.ANSIC}
 
-var dateFormNames = []string{string(IMF), string(RFC850), string(Asctime)}
+var dateFormNames = []DateForm{IMF, RFC850, Asctime}
 
 // UnmarshalText reads the word that plans use.
 func (f *DateForm) UnmarshalText(text []byte) error {
-	if _, ok := dateForms[DateForm(text)]; !ok {
-		return fmt.Errorf("unknown form of dates %q%s", text, registry.Suggest(string(text), dateFormNames))
-	}
-	*f = DateForm(text)
-	return nil
+	return readWord(f, text, "unknown form of dates", dateFormNames)
 }
 
 // JSONSchema lists the words.
-func (DateForm) JSONSchema() map[string]any { return map[string]any{"enum": dateFormNames} }
+func (DateForm) JSONSchema() map[string]any { return wordSchema(dateFormNames) }
 
 // plainRetryAfter is read field by field.
 type plainRetryAfter RetryAfter

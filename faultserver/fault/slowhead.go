@@ -2,11 +2,9 @@ package fault
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/retrygate/retrygate/faultserver/registry"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -37,21 +35,15 @@ const (
 	Headers    HeadPart = "headers"
 )
 
-var headParts = []string{string(StatusLine), string(Headers)}
+var headParts = []HeadPart{StatusLine, Headers}
 
 // UnmarshalText reads the word that plans use.
 func (p *HeadPart) UnmarshalText(text []byte) error {
-	for _, known := range headParts {
-		if known == string(text) {
-			*p = HeadPart(known)
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown part %q%s", text, registry.Suggest(string(text), headParts))
+	return readWord(p, text, "unknown part", headParts)
 }
 
 // JSONSchema lists the words.
-func (HeadPart) JSONSchema() map[string]any { return map[string]any{"enum": headParts} }
+func (HeadPart) JSONSchema() map[string]any { return wordSchema(headParts) }
 
 // Inject slows the head of what next answers.
 func (f *SlowHead) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -103,6 +103,18 @@ func (d *decoder) duration(n Node, v reflect.Value) {
 	v.SetInt(int64(dur))
 }
 
+// FormatDuration writes a duration as people do, without the zero units that time.Duration prints: 1m, not 1m0s.
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
 // ParseDuration reads "1.5s", "2m" or "1h30m" (units ns us ms s m h); a bare number is an error, 0 too.
 func ParseDuration(s string) (time.Duration, error) {
 	dur, err := time.ParseDuration(s)
