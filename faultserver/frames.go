@@ -84,11 +84,13 @@ func (f *frames) opens(id uint32) bool {
 	return true
 }
 
-// ends notes that a stream has ended.
-func (f *frames) ends(id uint32) {
+// ends notes that a stream has ended, and reports whether a connection that goes away may have waited for that.
+func (f *frames) ends(id uint32) (awaited bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	_, open := f.open[id]
 	delete(f.open, id)
+	return open && f.away != nil
 }
 
 // serve notes that a stream's request has come to a handler.

@@ -42,13 +42,9 @@ func (f *frames) leave(id uint32, all bool, r *rule, name string) (last uint32, 
 
 // part ends a connection whose last stream the client has ended.
 func (f *frames) part() {
-	f.mu.Lock()
-	away := f.away
-	f.mu.Unlock()
-	if away != nil && f.out.mu.TryLock() { // else whoever writes finishes, and reading must not wait for it
-		defer f.out.mu.Unlock()
-		f.finish()
-	}
+	f.out.mu.Lock()
+	defer f.out.mu.Unlock()
+	f.finish()
 }
 
 // finish ends the connection once GOAWAY went out and all streams have ended that it did not refuse. out.mu is held.

@@ -81,8 +81,9 @@ func (f *frames) enters() {
 	case frameContinuation:
 		mine = in.block != 0 && in.block == id
 	case frameReset:
-		f.ends(id)
-		f.part()
+		if f.ends(id) {
+			go f.part() // reading must not wait for whoever writes
+		}
 	}
 	in.block = 0
 	switch {
