@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"net"
 	"net/http"
-	"slices"
 	"time"
 )
 
@@ -112,14 +111,20 @@ type listening struct {
 // Disconnect closes the addresses that Listen and Serve gave to client, and breaks its connections off: nothing more can
 // come from there.
 func (s *Server) Disconnect(client string) error {
+	var gone, kept []listening
 	s.mu.Lock()
-	servers := slices.Clone(s.servers)
+	for _, l := range s.servers {
+		if l.client == client {
+			gone = append(gone, l)
+		} else {
+			kept = append(kept, l)
+		}
+	}
+	s.servers = kept
 	s.mu.Unlock()
 	var all []error
-	for _, l := range servers {
-		if l.client == client {
-			all = append(all, l.Close())
-		}
+	for _, l := range gone {
+		all = append(all, l.Close())
 	}
 	return errors.Join(all...)
 }
