@@ -14,7 +14,7 @@ func init() {
 		Summary: "A request that may have been carried out is sent again only if doing it twice does no harm.",
 		Measure: "POST, PATCH, LOCK and CONNECT without an idempotency key, a precondition (If-Match) or a safe route in the contract, that were " +
 			"sent again after an answer behind which the server may have acted: a broken connection, a timeout, a 5xx other than a 503 with " +
-			"Retry-After, or while the first was still going on. Refusals (421, 425, 429) may be repeated by any method.",
+			"Retry-After, or while the first was still going on. Refusals (421, 425, 429) may be repeated by any method. What a proxy repeated counts too, and is said to be the proxy's.",
 		Why: "The answer was lost, not the order. Sent again without a key it is placed, charged or mailed twice, and nobody sees it " +
 			"until customers complain.",
 		Fix: "Give every write an idempotency key made once per call, before the first attempt. Where the API takes none, do not retry POST " +
@@ -51,9 +51,13 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 		if c == nil || idempotentMethod(c.Attempts[0].Method) {
 			continue
 		}
-		for _, part := range c.Parts {
-			if part.Kind == Resend {
+		var hop *journal.Entry
+		for k := range c.Parts {
+			switch part := &c.Parts[k]; {
+			case part.Kind == Resend:
 				resent++
+			case part.Kind == Hop && hop == nil && maybeProcessed(&part.Entry) && !mayRepeat(&part.Entry, p.SafeRoutes):
+				hop = &part.Entry
 			}
 		}
 		at, repeats, met, kept := p.twice(c)
@@ -62,6 +66,8 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 			t.breach(c, float64(repeats), func() (string, []journal.Entry) {
 				return unsafeText(c, at, repeats), c.Attempts[at : at+2]
 			})
+		case hop != nil:
+			t.breach(c, 1, func() (string, []journal.Entry) { return hopText(hop), []journal.Entry{*hop, c.Attempts[0]} })
 		case met:
 			t.keep(kept || ends.over(c))
 		}
@@ -96,6 +102,13 @@ func (p IdempotentOnly) twice(c *Call) (at, repeats int, met, kept bool) {
 		repeats++
 	}
 	return at, repeats, met, kept
+}
+
+// hopText says that it was not the client.
+func hopText(e *journal.Entry) string {
+	return fmt.Sprintf("a proxy between client and server, not the client, sent %s %s again after %s; it carries no idempotency key and may have "+
+		"been carried out, and then it is done twice: let proxies repeat only what is safe (nginx: no non_idempotent; Envoy: no retries of POST)",
+		e.Method, e.Path, after(e))
 }
 
 func unsafeText(c *Call, at, repeats int) string {

@@ -1,6 +1,7 @@
 package assert_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,51 @@ func TestHopRetriesAreTheProxys(t *testing.T) {
 		{"no more than three an attempt", history.New().Sent(via).Attempt(0, 0, 503).Attempt(ms, 0, 503).Attempt(2*ms, 0, 503).Attempt(3*ms, 0, 503).
 			Attempt(4*ms, 0, 503).Attempt(5*ms, 0, 503), "4,6 match hop 1 hop 2 hop 3 hop 5"},
 	})
+}
+
+// C201: the client made one request; where the proxy repeats a write, the proxy breaks the promise.
+func TestHopThatRepeatsAWriteBreaks(t *testing.T) {
+	via := journal.Sent{Proxied: true, Request: 7}
+	for method, want := range map[string]assert.Verdict{"GET": assert.NotExercised, "POST": assert.Fail} {
+		h := history.New().Request(method, "/orders").Sent(via).Attempt(0, s, 504).Attempt(s+20*ms, ms, 200)
+		calls := assert.Calls(h.Entries(), assert.Key{})
+		verdicts(t, calls, map[string]assert.Verdict{"idempotent-only": want})
+		for _, r := range assert.Judge(assert.Strict(), nil, calls) {
+			if r.Verdict == assert.Fail && (method == "GET" || r.Clause != "idempotent-only" || !strings.Contains(r.Detail, "not the client")) {
+				t.Errorf("%s: %s fails: %s", method, r.Clause, r.Detail)
+			}
+		}
+	}
+	keyed := history.New().Request("POST", "/orders").Key("k").Sent(via).Attempt(0, s, 504).Attempt(s+20*ms, ms, 200)
+	verdicts(t, assert.Calls(keyed.Entries(), assert.Key{}), map[string]assert.Verdict{"idempotent-only": assert.NotExercised})
+}
+
+// C145: one call goes round several hosts; joined, the waits double.
+func TestCallsJoinHosts(t *testing.T) {
+	h := history.New()
+	at := time.Duration(0)
+	for i, wait := range []time.Duration{0, 2041 * ms, 4013 * ms, 8012 * ms, 16029 * ms, 32030 * ms} {
+		at += wait
+		h.Conn(uint64([]int{1, 2, 1, 2, 3, 1}[i])).Attempt(at, 0, 400)
+	}
+	calls := assert.Calls(h.Entries(), assert.Key{OneCall: true})
+	if len(calls) != 1 || len(calls[0].Attempts) != 6 || calls[0].Gap(4) != 32030*ms {
+		t.Errorf("got %s", outline(calls))
+	}
+	verdicts(t, calls, map[string]assert.Verdict{"no-retry-4xx": assert.Fail, "min-spacing": assert.Pass})
+}
+
+// C048: two layers of retries and an SDK below: what reaches the server counts, under whatever path.
+func TestLayersAreCountedWhereTheyArrive(t *testing.T) {
+	h := history.New()
+	for i := range 12 {
+		h.Request("POST", []string{"/a", "/b"}[i/6]).Key([]string{"a", "b"}[i/6]).Attempt(dur(i)*s, ms, 429)
+	}
+	calls := assert.Calls(h.Entries(), assert.Key{})
+	if got := outline(calls); got != "1,2,3,4,5,6 key; 7,8,9,10,11,12 key" {
+		t.Errorf("got %s", got)
+	}
+	verdicts(t, calls, map[string]assert.Verdict{"retry-cap": assert.Fail})
 }
 
 // A loop behind a proxy that looks like the proxy's own is charged all the same.
