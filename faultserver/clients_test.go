@@ -102,8 +102,8 @@ func everyone(t *testing.T, seed uint64, clients int) (slices [manyClients][]jou
 // for the same seed, whatever the others did meanwhile.
 func TestAThousandProgramsAtOnce(t *testing.T) {
 	one, programs := everyone(t, 1, manyClients)
-	again, _ := everyone(t, 1, manyClients)
-	const few = 100
+	const few, some = 100, 300
+	again, _ := everyone(t, 1, some) // the others stay away
 	other, _ := everyone(t, 2, few)
 	differ, drawn := 0, 0
 	for i, entries := range one {
@@ -121,7 +121,7 @@ func TestAThousandProgramsAtOnce(t *testing.T) {
 				drawn++
 			}
 		}
-		if !slices.Equal(statuses(entries), statuses(again[i])) {
+		if i < some && !slices.Equal(statuses(entries), statuses(again[i])) {
 			t.Errorf("client %d: %v, then %v with the same seed", i, statuses(entries), statuses(again[i]))
 		}
 		if i < few && !slices.Equal(statuses(entries), statuses(other[i])) {

@@ -192,3 +192,31 @@ func TestMarkedResets(t *testing.T) {
 		}
 	}
 }
+
+// endless is a connection over which a text comes again and again, and which takes everything.
+type endless struct {
+	net.Conn
+	text []byte
+	at   int
+}
+
+func (c *endless) Read(p []byte) (int, error) {
+	n := copy(p, c.text[c.at:])
+	c.at = (c.at + n) % len(c.text)
+	return n, nil
+}
+
+func (c *endless) Write(p []byte) (int, error) { return len(p), nil }
+
+// What passes as it came costs no memory, in either direction.
+func TestFramesCostNoMemory(t *testing.T) {
+	text := []byte(frame(4, 0, 0, "") + frame(1, 4, 1, "\x82\x84\x86\x41\x01t") + frame(0, 0, 1, strings.Repeat("x", 16<<10)) + frame(3, 0, 1, "1234"))
+	f, _ := faultserver.Frames(&endless{text: text})
+	p := make([]byte, 4<<10)
+	if n := testing.AllocsPerRun(1000, func() { _, _ = f.Read(p) }); n != 0 {
+		t.Errorf("%v allocations a read", n)
+	}
+	if n := testing.AllocsPerRun(1000, func() { _, _ = f.Write(text) }); n != 0 {
+		t.Errorf("%v allocations a write", n)
+	}
+}
