@@ -38,9 +38,12 @@ var examples = map[string]struct{ broken, kept *history.Builder }{
 		history.New().Cut(0, ms).With(func(e *journal.Entry) { e.Unprocessed = true }),
 		history.New().Cut(0, ms).With(func(e *journal.Entry) { e.Unprocessed = true }).Attempt(2*ms, ms, 200),
 	},
-	"stop-after-success":     {history.New().Retries(0, 200, s), history.New().Attempt(0, ms, 200)},
-	"amplification-factor":   {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
-	"client-rate":            {history.New().Retries(0, 400, repeat(20, 25*ms)...), history.New().Retries(0, 400, repeat(19, 25*ms)...)},
+	"stop-after-success":   {history.New().Retries(0, 200, s), history.New().Attempt(0, ms, 200)},
+	"amplification-factor": {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
+	"client-rate":          {history.New().Retries(0, 400, repeat(20, 25*ms)...), history.New().Retries(0, 400, repeat(19, 25*ms)...)},
+	"herd-index": {alike(30, s, 2*s, 4*s), clients(30, func(i int, h *history.Builder) {
+		h.Retries(0, 503, ns(i)*50*ms, ns(i)*100*ms)
+	})},
 	"identical-payload-rate": {post().Retries(0, 400, s, s, s, s), post().Retries(0, 400, s, s, s)},
 }
 
@@ -71,16 +74,23 @@ func TestEveryClauseHasAnExample(t *testing.T) {
 	for _, id := range ids {
 		t.Run(id, func(t *testing.T) {
 			example, ok := examples[id]
+			group := grouped
+			if w, works := working[id]; works {
+				example, ok = w, true
+				group = func(h *history.Builder, run *assert.Run) []assert.Call {
+					return assert.Calls(h.Entries(), assert.Key{Run: run})
+				}
+			}
 			if !ok {
 				t.Fatal("no example of a history that breaks it and one that keeps it")
 			}
 			for want, h := range map[assert.Verdict]*history.Builder{assert.Fail: example.broken, assert.Pass: example.kept} {
-				got := assert.Judge(assert.Strict(), []string{id}, grouped(h, run))
+				got := assert.Judge(everything(), []string{id}, group(h, run))
 				if len(got) != 1 || got[0].Verdict != want {
 					t.Errorf("want %s, got %+v", want, got)
 				}
 			}
-			none := assert.Judge(assert.Strict(), []string{id}, nil)
+			none := assert.Judge(everything(), []string{id}, nil)
 			if none[0].Verdict != assert.NotExercised || none[0].Detail == "" {
 				t.Errorf("a history without requests: %s, %q", none[0].Verdict, none[0].Detail)
 			}
@@ -109,12 +119,18 @@ func TestEveryClauseIsExplained(t *testing.T) {
 				t.Error("how many calls does it need?")
 			}
 			judged := func(j assert.Judged) bool { return j.Kind.ID == k.ID && j.Clause.ID() == k.ID && j.Level == k.Level }
-			if !slices.ContainsFunc(assert.Strict().Judges(), judged) {
-				t.Error("the default contract does not ask for it")
+			if !slices.ContainsFunc(everything().Judges(), judged) {
+				t.Error("a contract that has all sections does not ask for it")
+			}
+			if byDefault := slices.ContainsFunc(assert.Strict().Judges(), judged); byDefault == slices.Contains(agreedOnly, k.ID) {
+				t.Errorf("the default contract asks for it: %v", byDefault)
 			}
 		})
 	}
 }
+
+// agreedOnly are the clauses that a contract has to agree on by a section of their own.
+var agreedOnly = []string{"circuit-breaker", "hedge-bounded", "poll-cadence", "retry-budget-ratio"}
 
 // A contract switches a clause off by saying nothing about its subject.
 func TestContractsSwitchClausesOff(t *testing.T) {
@@ -126,8 +142,8 @@ func TestContractsSwitchClausesOff(t *testing.T) {
 		}
 	}
 	want := []string{
-		"amplification-factor", "backoff-growth", "client-rate", "delay-cap", "identical-payload-rate", "jitter-present", "retry-cap",
-		"total-deadline",
+		"amplification-factor", "backoff-growth", "circuit-breaker", "client-rate", "delay-cap", "hedge-bounded", "herd-index",
+		"identical-payload-rate", "jitter-present", "poll-cadence", "retry-budget-ratio", "retry-cap", "total-deadline",
 	}
 	if !slices.Equal(off, want) {
 		t.Errorf("off: %v", off)
@@ -202,7 +218,7 @@ func TestClausesSurviveAnyHistory(t *testing.T) {
 			run.Began = epoch
 		}
 		calls := assert.Calls(entries, assert.Key{OneCall: r.IntN(2) == 0, Run: run})
-		for _, got := range assert.Judge(assert.Strict(), nil, calls) {
+		for _, got := range assert.Judge(everything(), nil, calls) {
 			if got.Detail == "" || (got.Verdict == assert.Fail) != (len(got.Witness) > 0) {
 				t.Errorf("seed %d: %s %s with %d witnesses: %q", seed, got.Clause, got.Verdict, len(got.Witness), got.Detail)
 			}

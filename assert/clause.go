@@ -121,6 +121,8 @@ type Run struct {
 
 	// Working: the client, which ends with its call, had not ended when it was stopped, and this call was its latest.
 	Working bool
+	// Given is when the driver gave each client its calls, on the clock of the entries; nil: it gave one to each, or none.
+	Given map[string][]time.Duration
 }
 
 // Noise is how far measured times can be off: the lateness of the harness's own canary client, slice by slice, and what the

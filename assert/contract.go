@@ -18,6 +18,10 @@ type Contract struct {
 	RetryAfter    RetryAfter
 	Idempotency   Idempotency
 	Limits        Limits
+	Budget        Budget
+	Breaker       Breaker
+	Hedging       Hedging
+	Poll          Poll
 	Clauses       map[string]Setting // by clause id
 
 	root strict.Node // the file it was read from, so that contradictions can name lines

@@ -19,6 +19,10 @@ func (c *Contract) docNumbers(b *strings.Builder) {
 	add(c.RetryAfter.sentence(c.Attempts.Within))
 	add(c.Idempotency.sentence())
 	add(c.Limits.sentence())
+	add(c.Budget.sentence())
+	add(c.Breaker.sentence())
+	add(c.Hedging.sentence())
+	add(c.Poll.sentence())
 	b.WriteString("## The numbers\n\n")
 	for _, line := range lines {
 		b.WriteString("- " + line + "\n")

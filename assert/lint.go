@@ -199,6 +199,8 @@ var judged = []struct{ section, field, clause string }{
 	{"backoff", "multiplier", "backoff-growth"}, {"backoff", "growth", "backoff-growth"}, {"backoff", "max", "delay-cap"},
 	{"backoff", "jitter", "jitter-present"}, {"backoff", "schedule", "backoff-growth"}, {"idempotency", "key-header", "idempotency-key-stable"}, {"limits", "client-rate", "client-rate"},
 	{"limits", "identical-payload", "identical-payload-rate"}, {"limits", "amplification", "amplification-factor"},
+	{"budget", "ratio", "retry-budget-ratio"}, {"breaker", "failures", "circuit-breaker"}, {"hedging", "after", "hedge-bounded"},
+	{"poll", "every", "poll-cadence"},
 }
 
 // unused finds settings of the file whose clause the same file switches off.

@@ -75,18 +75,22 @@ type sections struct {
 	RetryAfter  RetryAfter  `doc:"what a client does with the wait that an answer asks for"`
 	Idempotency Idempotency `doc:"which requests may be sent twice"`
 	Limits      Limits      `doc:"what the server sees of one client"`
+	Budget      Budget      `doc:"retries that all calls of a client may make between them, usually 10 %"`
+	Breaker     Breaker     `doc:"when a client stops calling a server that fails"`
+	Hedging     Hedging     `doc:"when a client may send a copy of a request that is under way"`
+	Poll        Poll        `doc:"how often a client asks by itself"`
 	Clauses     settings    `doc:"single clauses: on, off, level or parameters"`
 }
 
 func (c *Contract) read(n strict.Node) {
 	s := sections{
 		c.Name, c.Summary, asOf(c.AsOf), c.Sources, c.Profile, *c.Responses, c.Attempts, c.Backoff, c.RetryAfter, c.Idempotency,
-		c.Limits, maps.Clone(c.Clauses),
+		c.Limits, c.Budget, c.Breaker, c.Hedging, c.Poll, maps.Clone(c.Clauses),
 	}
 	n.Decode(&s)
 	*c = Contract{
 		s.Name, s.Profile, s.Summary, string(s.AsOf), s.Sources, &s.Responses, s.Attempts, s.Backoff, s.RetryAfter, s.Idempotency,
-		s.Limits, s.Clauses, n, c.base,
+		s.Limits, s.Budget, s.Breaker, s.Hedging, s.Poll, s.Clauses, n, c.base,
 	}
 	c.readParameters(n)
 }

@@ -70,11 +70,11 @@ func TestStrictOnKnownClients(t *testing.T) {
 		wait   func(client, k int) time.Duration
 		want   string // blocking clauses that fail
 	}{
-		{"curl --retry 3", 503, schedule(s, 2*s, 4*s), "jitter-present"},
+		{"curl --retry 3", 503, schedule(s, 2*s, 4*s), "herd-index jitter-present"},
 		{"curl on 400", 400, schedule(), ""},
 		{"no retries", 503, schedule(), ""},
 		{"immediate, three times", 503, schedule(0, 0, 0), "backoff-growth min-spacing"},
-		{"ten retries", 503, schedule(s, s, s, s, s, s, s, s, s, s), "amplification-factor backoff-growth jitter-present retry-cap identical-payload-rate"},
+		{"ten retries", 503, schedule(s, s, s, s, s, s, s, s, s, s), "amplification-factor backoff-growth herd-index jitter-present retry-cap identical-payload-rate"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := broken(assert.Strict(), assert.Major, assert.Calls(fleet(20, test.status, test.wait), quiet()))

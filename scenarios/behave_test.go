@@ -106,6 +106,13 @@ var behaviour = map[string]struct {
 	"idle-close":              {1, 3, 2 * time.Second, "503 503 200"},
 	"ratelimited":             {2, 4, 3 * time.Second, "503 429/2 200 429/2 503 429/2 200 429/2"},
 	"overload":                {1, 2, 0, "200 200"},
+	"breaker":                 {1, 4, 12 * time.Second, "503 503 503 200"},
+	"budget":                  {1, 3, time.Minute, "503 503 503"},
+	"hedge":                   {1, 3, 4 * time.Second, "200/2s 200 200/2s"},
+	"herd":                    {2, 4, 0, "503 503 503 200 503 503 503 200"},
+	"outage-and-recovery":     {1, 5, 4 * time.Second, "200 200 503 503 200"},
+	"poll":                    {1, 16, 0, strings.Repeat("503 ", 10) + "200 200 200 200 200/5s 200"},
+	"throttled-fleet":         {1, 11, 0, strings.Repeat("200 ", 9) + "429/3 200"},
 	"truncated-body":          {1, 2, 0, "truncate truncate"},
 	"goaway":                  {1, 2, 0, "200 200"}, // over HTTP/1.1
 	"refused-stream":          {1, 2, 0, "200 200"},

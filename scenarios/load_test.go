@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/retrygate/retrygate/scenarios"
 )
@@ -19,10 +20,26 @@ func TestLoadDefaults(t *testing.T) {
 	}
 }
 
+func TestLoadWork(t *testing.T) {
+	for text, want := range map[string]scenarios.Work{
+		"work: {every: 100ms, calls: 200}":           {Every: 100 * time.Millisecond, Calls: 200},
+		"work: {every: 1s, for: 2500ms, workers: 3}": {Every: time.Second, For: 2500 * time.Millisecond, Workers: 3},
+	} {
+		s, err := scenarios.Load("x.yaml", []byte(text+"\nlimit: 1m\n"+with("- fault: 503")))
+		if err != nil || s.Work != want || s.Work.IsZero() {
+			t.Errorf("%s: got %+v: %v", text, s.Work, err)
+		}
+	}
+	w := scenarios.Work{Every: time.Second, For: 2500 * time.Millisecond}
+	if w.Number() != 3 || w.Lasts() != 3*time.Second || (scenarios.Work{}).Number() != 0 {
+		t.Errorf("%d calls in %v", w.Number(), w.Lasts())
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":                {"", "x.yaml:1:1: the file is empty"},
-		"a list":               {"- a", "x.yaml:1:1: found a sequence; want a mapping with name, summary, why, judges, clients, limit or rules"},
+		"a list":               {"- a", "x.yaml:1:1: found a sequence; want a mapping with name, summary, why, judges, clients, limit, work, watch, fleet or rules"},
 		"unknown field":        {"judge: [retry-cap]\n" + with("- fault: 503"), `x.yaml:1:1: unknown field "judge"; did you mean judges?`},
 		"no name":              {strings.Replace(with("- fault: 503"), "name: x\n", "", 1), `x.yaml:1:1: name: "" is no name for a scenario; want lower-case words with hyphens between, as in 503-burst`},
 		"bad name":             {strings.Replace(with("- fault: 503"), "x", "Big Bang", 1), `x.yaml:1:7: name: "Big Bang" is no name for a scenario; want lower-case words with hyphens between, as in 503-burst`},
@@ -35,6 +52,19 @@ func TestLoadRefuses(t *testing.T) {
 		"too many clients":     {"clients: 1001\n" + with("- fault: 503"), "x.yaml:1:10: clients: 1001 is out of range; want 1 to 1000"},
 		"negative limit":       {"limit: -1s\n" + with("- fault: 503"), "x.yaml:1:8: limit: -1s is too small; want more than 0s"},
 		"limit without unit":   {"limit: 40\n" + with("- fault: 503"), "x.yaml:1:8: 40 has no unit; write 40s or 40ms"},
+		"work without pace":    {"work: {calls: 20}\n" + with("- fault: 503"), "x.yaml:1:7: every: say how far apart calls begin, as in work: {every: 100ms, calls: 200}"},
+		"work without end":     {"work: {every: 1s}\n" + with("- fault: 503"), "x.yaml:1:7: one of calls or for is needed"},
+		"work with two ends":   {"work: {every: 1s, calls: 5, for: 9s}\n" + with("- fault: 503"), "x.yaml:1:34: calls and for cannot stand together; keep one"},
+		"work too fast":        {"work: {every: 1us, calls: 5}\n" + with("- fault: 503"), "x.yaml:1:15: every: 1µs is too short to be kept; want at least 1ms"},
+		"one call is no work":  {"work: {every: 1s, calls: 1}\n" + with("- fault: 503"), "x.yaml:1:26: calls: 1 is out of range; want 2 to 100000"},
+		"inert: for":           {"work: {every: 1s, for: 1s}\n" + with("- fault: 503"), "x.yaml:1:24: for: 1s is over before a second call begins; want more than 1s (every)"},
+		"work without end yet": {"work: {every: 1ms, for: 1h}\n" + with("- fault: 503"), "x.yaml:1:25: for: 1h0m0s means 3600000 calls; want 100000 at most"},
+		"no workers":           {"work: {every: 1s, calls: 5, workers: 0}\n" + with("- fault: 503"), "x.yaml:1:38: workers: 0 is too small; want at least 1"},
+		"inert: workers":       {"work: {every: 1s, calls: 5, workers: 6}\n" + with("- fault: 503"), "x.yaml:1:38: workers: 6 have nothing to do with 5 calls; want fewer, or leave it out"},
+		"limit before the end": {"work: {every: 1s, calls: 5}\nlimit: 5s\n" + with("- fault: 503"), "x.yaml:2:8: limit: 5s leaves no time for the work, whose calls begin over 5s; want more"},
+		"work and watch":       {"work: {every: 1s, calls: 5}\nwatch: 5s\n" + with("- fault: 503"), "x.yaml:2:8: watch: is for clients that work by themselves, and work for those that are given calls; keep one"},
+		"watched for nothing":  {"watch: 0s\n" + with("- fault: 503"), "x.yaml:1:8: watch: 0s is too small; want more than 0s"},
+		"watch and limit":      {"watch: 9s\nlimit: 9s\n" + with("- fault: 503"), "x.yaml:2:8: limit: cannot stand next to watch, which says already when a client is stopped"},
 		"no rules":             {with("  []"), "x.yaml:5:3: rules: a scenario without rules disturbs nothing; give it at least one"},
 		"unknown rule field":   {with("- fautl: 503"), `x.yaml:5:3: unknown field "fautl"; did you mean fault?`},
 		"unknown kind":         {with("- fault: {statsu: {code: 503}}"), `x.yaml:5:11: unknown fault kind "statsu"; did you mean status?`},

@@ -18,8 +18,14 @@ type Scenario struct {
 	Why     string `yaml:"why" doc:"what it is good for, and where it comes from"`
 
 	Judges  []string      `yaml:"judges" doc:"ids of the clauses that it puts to the test"`
-	Clients int           `yaml:"clients" doc:"how many clients it wants, each with one call and an address of its own; default 1"`
+	Clients int           `yaml:"clients" doc:"how many clients it wants, each with an address of its own; default 1"`
 	Limit   time.Duration `yaml:"limit" doc:"longest time that one client may take; default: as the runner says"`
+
+	// Work wants a client that keeps working, Watch one that works by itself. With neither, each client makes one call.
+	Work  Work          `yaml:"work" doc:"calls that each client makes at a steady pace; default one call"`
+	Watch time.Duration `yaml:"watch" doc:"how long a client that works by itself, such as a poller, is watched and then stopped"`
+	// Fleet marks a scenario that asks much of a machine.
+	Fleet bool `yaml:"fleet" doc:"it wants many clients at once: commands are put through it only where it is named or the contract sets a clause of it"`
 
 	Rules []faultserver.Rule `yaml:"rules" doc:"the plan: of the rules that a request meets, the first that is on acts"`
 
@@ -49,10 +55,28 @@ func (s *Scenario) Validate(n strict.Node) {
 	if _, ok := n.Field("limit"); ok {
 		strict.Above(n, "limit", s.Limit, 0)
 	}
+	s.validateTimes(n)
 	if len(s.Rules) == 0 {
 		n.At("rules").Fail("rules: a scenario without rules disturbs nothing; give it at least one")
 	}
 	s.Plan().Validate(n)
+}
+
+// validateTimes finds work and watch that cannot both be, or that the limit cuts off.
+func (s *Scenario) validateTimes(n strict.Node) {
+	work, working := n.Field("work")
+	watch, watching := n.Field("watch")
+	switch {
+	case working && watching:
+		watch.Fail("watch: is for clients that work by themselves, and work for those that are given calls; keep one")
+	case watching:
+		strict.Above(n, "watch", s.Watch, 0)
+		if s.Limit > 0 {
+			n.At("limit").Fail("limit: cannot stand next to watch, which says already when a client is stopped")
+		}
+	case working && !work.Failed() && s.Limit > 0 && s.Limit <= s.Work.Lasts():
+		n.At("limit").Fail("limit: %v leaves no time for the work, whose calls begin over %v; want more", s.Limit, s.Work.Lasts())
+	}
 }
 
 func (s *Scenario) validateTexts(n strict.Node) {

@@ -13,10 +13,11 @@ import (
 
 // clauses are the ids that the scenarios have to cover between them. This package may not import their home.
 var clauses = []string{
-	"amplification-factor", "backoff-growth", "body-identical", "client-rate", "delay-cap", "idempotency-key-stable",
-	"idempotent-only", "identical-payload-rate", "jitter-present", "min-spacing", "no-retry-4xx", "no-retry-permanent-5xx",
-	"retries-transient", "retry-after-date", "retry-after-delta", "retry-after-sanity", "retry-cap", "special-4xx", "stop-after-success", "total-deadline",
-	"unprocessed-stream-retry",
+	"amplification-factor", "backoff-growth", "body-identical", "circuit-breaker", "client-rate", "delay-cap", "hedge-bounded",
+	"herd-index", "idempotency-key-stable", "idempotent-only", "identical-payload-rate", "jitter-present", "min-spacing",
+	"no-retry-4xx", "no-retry-permanent-5xx", "poll-cadence", "recovery-drain", "retries-transient", "retry-after-date",
+	"retry-after-delta", "retry-after-sanity", "retry-budget-ratio", "retry-cap", "special-4xx", "stop-after-success",
+	"throttle-scope", "total-deadline", "unprocessed-stream-retry",
 }
 
 func TestEveryClauseIsJudged(t *testing.T) {

@@ -51,6 +51,27 @@ func EqualChance(n int, width, resolution time.Duration) float64 {
 	return min(1, chance)
 }
 
+// Tail is the chance that of n things that each happen with chance p, at least k do.
+func Tail(n, k int, p float64) float64 {
+	switch {
+	case k <= 0 || p >= 1 && k <= n:
+		return 1
+	case k > n || p <= 0:
+		return 0
+	}
+	chance := 0.0
+	for ; k <= n; k++ {
+		chance += math.Exp(lnChoose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+	}
+	return min(1, chance)
+}
+
+// CrowdChance bounds the chance that of n moments drawn evenly from a stretch, some window that is the given share of it
+// holds k or more: one of them opens the window, and k-1 of the others fall into it.
+func CrowdChance(n, k int, share float64) float64 {
+	return min(1, float64(n)*Tail(n-1, k-1, share))
+}
+
 // Dropped is how many of n waits a slow machine may have stretched: 15 %, rounded up.
 func Dropped(n int) int { return (n*15 + 99) / 100 }
 

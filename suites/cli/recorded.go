@@ -14,7 +14,7 @@ import (
 )
 
 // liveOnly are the flags that shape a run and say nothing about a history.
-var liveOnly = []string{"clients", "seed", "timeout", "journal-dir", "upstream"}
+var liveOnly = []string{"worker", "clients", "seed", "timeout", "journal-dir", "upstream"}
 
 // recorded judges a history that was written down, against every clause of the contract, or those that the named
 // scenarios judge.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/contract"
 	"github.com/retrygate/retrygate/suites/driver"
 )
@@ -32,6 +34,7 @@ type verifyFlags struct {
 	upstream   upstream
 	tls        tlsFlags
 	quiet      bool
+	worker     bool
 }
 
 func newVerify(w *world) *cobra.Command {
@@ -44,6 +47,17 @@ address of its own, and judges by what arrived there. {{url}} in the
 arguments becomes that address; it is also in the environment as
 RETRYGATE_URL. The client may be written in any language and needs to know
 nothing of retrygate.
+
+With --worker the command makes a call for each line on its standard input:
+the call's id, a space and the address, as in
+
+  client-1.17 http://127.0.0.1:40123
+
+and ends at the end of the input, once its calls have. Lines come at the pace
+of the scenario, whether calls before have ended or not. Send the id as
+X-Retrygate-Call with each attempt, and calls are told apart. Breakers,
+budgets, throttles and the return from an outage are judged only so: a command
+that makes one call each time it is started remembers nothing.
 
 With --journal no client runs: a history that serve wrote is judged. With
 --access-log what a server or proxy wrote down is judged, as far as it tells:
@@ -59,6 +73,7 @@ Exit codes:
   retrygate verify --scenario sustained-400 --scenario 503-burst -- python3 client.py
   retrygate verify --contract contract.yaml --report junit=junit.xml -- ./client
   retrygate verify --report json -- node client.js | jq .verdict
+  retrygate verify --worker -- python3 worker.py
   retrygate verify --journal journal.jsonl
   retrygate verify --contract contract.yaml --access-log access.log*`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,6 +101,7 @@ Exit codes:
 	flags.SetInterspersed(false)
 	flags.StringVar(&f.contract, "contract", "", "judge by the contract in `FILE` (default: the profile strict)")
 	flags.StringVar(&f.known, "known", "", "accept the breaches that `FILE` lists until they expire: they warn (see contract schema known)")
+	flags.BoolVar(&f.worker, "worker", false, "start the command once and give it a line for each call; for clauses about what it remembers")
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenario of this `NAME`, or in this file; may be repeated (default: all)")
 	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
@@ -101,6 +117,14 @@ Exit codes:
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict line only, and no progress")
 	completeNames(cmd)
 	return cmd
+}
+
+// client is the command as it is to be run.
+func (f *verifyFlags) client(argv []string) driver.Client {
+	if f.worker {
+		return driver.CommandWorker(argv...)
+	}
+	return driver.Command(argv...)
 }
 
 // commandGiven checks that there is a client to run and that it can be found.
@@ -119,7 +143,7 @@ func commandGiven(cmd *cobra.Command, args []string) error {
 
 func (w *world) verify(f verifyFlags, argv []string) error {
 	request := contract.Request{
-		Client: driver.Command(argv...), Clients: int(f.clients), Seed: uint64(f.seed), Limit: time.Duration(f.timeout),
+		Client: f.client(argv), Clients: int(f.clients), Seed: uint64(f.seed), Limit: time.Duration(f.timeout),
 		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
 		JUnit: f.reports.junit(), Journals: f.journalDir,
 	}
@@ -132,7 +156,10 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	var contractErr, knownErr, scenarioErr, dirErr error
 	request.Contract, contractErr = w.loadContract(f.contract)
 	request.Known, knownErr = w.loadKnown(f.known)
-	request.Scenarios, scenarioErr = w.loadScenarios(f.scenarios)
+	var leftOut []string
+	if request.Scenarios, scenarioErr = w.loadScenarios(f.scenarios); len(f.scenarios) == 0 && contractErr == nil {
+		request.Scenarios, leftOut = contract.Default(request.Client, request.Contract)
+	}
 	if f.journalDir != "" {
 		dirErr = os.MkdirAll(f.journalDir, 0o755)
 	}
@@ -145,7 +172,7 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	}
 	defer f.reports.close()
 
-	board := newBoard(w, request.Scenarios, request.Clients, f.quiet)
+	board := newBoard(w, played(request), request.Clients, f.quiet)
 	request.Progress = board.event
 	result, err := contract.Verify(w.ctx, request)
 	board.close()
@@ -155,8 +182,15 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	if err != nil {
 		return err
 	}
-	result.Notes = append(result.Notes, contradictions(request.Contract)...)
+	result.Notes = slices.Concat(result.Notes, leftOut, contradictions(request.Contract))
 	return w.conclude(f, result)
+}
+
+// played are the scenarios that the client is put through: one that ends after a call is given no work.
+func played(r contract.Request) []scenarios.Scenario {
+	return slices.DeleteFunc(slices.Clone(r.Scenarios), func(s scenarios.Scenario) bool {
+		return !s.Work.IsZero() && !driver.Works(r.Client)
+	})
 }
 
 // contradictions are what contract lint finds, as notes: a promise that nobody can keep says little of who breaks it.

@@ -12,9 +12,25 @@ import (
 // Client is one reference client. Call makes one call to url over h, with all its attempts.
 type Client struct {
 	Name, Summary string
-	Breaks        []string // the clauses of the strict contract that it must fail; empty for a polite client
+	Breaks        []string // the clauses of its contract that it must fail; empty for a polite client
 	HTTP2         bool     // h speaks HTTP/2 alone, without TLS; else HTTP/1.1
 	Call          func(ctx context.Context, h *http.Client, url string) error
+
+	// Start, in place of Call, makes a client that remembers something from call to call.
+	Start func() func(ctx context.Context, h *http.Client, url string) error
+	// Contract is what the client is judged by, as a contract file; "" is the strict profile.
+	Contract string
+}
+
+// New makes one client with a memory of its own. What it returns makes one call.
+func (c Client) New() func(ctx context.Context, h *http.Client, url string) error {
+	call, quiet := c.Call, new(gate)
+	if c.Start != nil {
+		call = c.Start()
+	}
+	return func(ctx context.Context, h *http.Client, url string) error {
+		return call(context.WithValue(ctx, gateKey{}, quiet), h, url)
+	}
 }
 
 // All holds every reference client.

@@ -15,7 +15,7 @@ func init() {
 	register(Client{
 		Name:    "cuts-retry-after",
 		Summary: "never waits longer than its own 1 s, and comes back early instead of giving up",
-		Breaks:  []string{"retry-after-delta", "retry-after-date"},
+		Breaks:  []string{"retry-after-delta", "retry-after-date", "throttle-scope"},
 		Call:    p.call,
 	})
 }

@@ -8,7 +8,7 @@ func init() {
 	register(Client{
 		Name:    "ignores-retry-after",
 		Summary: "keeps its own backoff whatever the server asks for",
-		Breaks:  []string{"retry-after-delta", "retry-after-date"},
+		Breaks:  []string{"retry-after-delta", "retry-after-date", "throttle-scope"},
 		Call:    p.call,
 	})
 }

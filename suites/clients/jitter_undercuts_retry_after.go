@@ -16,7 +16,7 @@ func init() {
 	register(Client{
 		Name:    "jitter-undercuts-retry-after",
 		Summary: "spreads what Retry-After asks for downwards, to between 40 and 90 % of it",
-		Breaks:  []string{"retry-after-delta", "retry-after-date"},
+		Breaks:  []string{"retry-after-delta", "retry-after-date", "throttle-scope"},
 		Call:    p.call,
 	})
 }

@@ -8,7 +8,7 @@ func init() {
 	register(Client{
 		Name:    "no-jitter",
 		Summary: "1, 2, 4 s to the millisecond, so that all clients come back together",
-		Breaks:  []string{"jitter-present"},
+		Breaks:  []string{"jitter-present", "herd-index"},
 		Call:    p.call,
 	})
 }

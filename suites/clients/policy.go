@@ -27,6 +27,7 @@ type policy struct {
 	retry      func(o outcome) bool
 	free       func(o outcome) bool // failures that do not count as attempts; nil: all count
 	retryAfter func(h http.Header) (wait time.Duration, told bool)
+	alone      bool // Retry-After holds for the call that was told, not for the whole client
 }
 
 // outcome is what one attempt came to: a status, or an error.
@@ -89,7 +90,15 @@ func (p policy) makeKey() string {
 }
 
 // send makes one attempt and reads the whole answer: a broken body is a failure like any other.
-func (p policy) send(ctx context.Context, h *http.Client, url, key string, attempt int) outcome {
+func (p policy) send(ctx context.Context, h *http.Client, url, key string, attempt int) (o outcome) {
+	if !p.alone && !gateOf(ctx).pass(ctx) {
+		return outcome{err: context.DeadlineExceeded}
+	}
+	defer func() {
+		if told, ok := p.retryAfter(o.header); ok {
+			gateOf(ctx).shut(told)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	var body string

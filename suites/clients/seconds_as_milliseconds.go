@@ -15,7 +15,7 @@ func init() {
 	register(Client{
 		Name:    "seconds-as-milliseconds",
 		Summary: "takes the seconds of Retry-After for milliseconds",
-		Breaks:  []string{"retry-after-delta", "retry-after-date"},
+		Breaks:  []string{"retry-after-delta", "retry-after-date", "throttle-scope"},
 		Call:    p.call,
 	})
 }

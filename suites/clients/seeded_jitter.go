@@ -11,7 +11,7 @@ func init() {
 	register(Client{
 		Name:    "seeded-jitter",
 		Summary: "draws its jitter from a generator that every process seeds alike, so that all clients draw the same",
-		Breaks:  []string{"jitter-present"},
+		Breaks:  []string{"jitter-present", "herd-index"},
 		Call: func(ctx context.Context, h *http.Client, url string) error {
 			p, draws, curve := polite(), rand.New(rand.NewPCG(1, 2)), exponential(time.Second, 8*time.Second)
 			p.wait = func(retry int) time.Duration {

@@ -12,7 +12,7 @@ func init() {
 	register(Client{
 		Name:    "shift-overflow",
 		Summary: "doubles 1 ms by shifting, without a cap on attempts: after some forty of them the wait is negative",
-		Breaks:  []string{"retry-cap", "amplification-factor", "identical-payload-rate", "min-spacing"},
+		Breaks:  []string{"retry-cap", "amplification-factor", "identical-payload-rate", "min-spacing", "recovery-drain"},
 		Call:    p.call,
 	})
 }

@@ -12,12 +12,8 @@ func init() {
 		own := p.wait
 		p.retryAfter = func(h http.Header) (time.Duration, bool) {
 			told, ok := keepRetryAfter(h)
-			return told, ok && !over
-		}
-		p.retry = func(o outcome) bool {
-			told, ok := keepRetryAfter(o.header)
 			over = ok && told.Milliseconds() > 1<<31-1
-			return transient(o)
+			return told, ok && !over
 		}
 		p.wait = func(retry int) time.Duration {
 			if over {

@@ -24,7 +24,7 @@ var _ = func() bool {
 	if err != nil {
 		panic(err)
 	}
-	return contract.Specs("the client "+c.Name, driver.HTTPFunc(c.Name, c.Call),
+	return contract.Specs("the client "+c.Name, driver.HTTPWorker(c.Name, c.New),
 		contract.In(named("sustained-400", "fail-then-succeed", "429-retry-after-seconds")...))
 }()
 

@@ -66,10 +66,15 @@ var groups = map[string]proof{
 	"retry-cap": capOf, "amplification-factor": capOf, "identical-payload-rate": capOf,
 }
 
+// counted are the clauses that count requests, whatever calls they belong to.
+var counted = map[string]bool{
+	"client-rate": true, "circuit-breaker": true, "herd-index": true, "poll-cadence": true, "recovery-drain": true, "throttle-scope": true,
+}
+
 // excuse makes a breach undecided when the requests that show it may be calls of their own: the client asks for the same
 // thing more than once even while all is well, and does not say which request belongs to which call.
 func (o *outcome) excuse(res assert.Result, h healthy, c *assert.Contract) assert.Result {
-	if res.Clause == "client-rate" || len(res.Witness) == 0 {
+	if counted[res.Clause] || len(res.Witness) == 0 {
 		return res
 	}
 	last := &res.Witness[len(res.Witness)-1]

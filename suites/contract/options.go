@@ -14,7 +14,7 @@ import (
 type Request struct {
 	Client    driver.Client
 	Contract  *assert.Contract     // nil: the strict profile
-	Scenarios []scenarios.Scenario // nil: all that ship
+	Scenarios []scenarios.Scenario // nil: those of Default
 	Clients   int                  // at least so many clients in each scenario; 0: what the scenario asks for
 	Seed      uint64               // makes chance and jittered faults repeatable
 	Limit     time.Duration        // longest time for one client in one scenario; 0: as the scenario and the contract's deadline need
@@ -27,6 +27,8 @@ type Request struct {
 	JUnit     string               // file that Ginkgo writes, "": none (Verify only)
 	Journals  string               // directory that gets each scenario's history as JSON Lines, "": none (Verify only)
 	Progress  func(driver.Event)   // told how the runs go on; nil: nobody
+
+	leftOut []string // notes about scenarios that do not run
 }
 
 func (r *Request) fill() {
@@ -34,7 +36,7 @@ func (r *Request) fill() {
 		r.Contract = assert.Strict()
 	}
 	if r.Scenarios == nil {
-		r.Scenarios = scenarios.All()
+		r.Scenarios, r.leftOut = Default(r.Client, r.Contract)
 	}
 	if r.Today.IsZero() {
 		r.Today = time.Now()
@@ -50,7 +52,7 @@ func By(c *assert.Contract) Option { return func(r *Request) { r.Contract = c } 
 // Known accepts these breaches until they expire: they are skips that say why.
 func Known(k assert.Known) Option { return func(r *Request) { r.Known = k } }
 
-// In runs only these scenarios; the default is all that ship.
+// In runs only these scenarios; the default is what Default lists.
 func In(s ...scenarios.Scenario) Option { return func(r *Request) { r.Scenarios = s } }
 
 // Clients runs at least n clients in each scenario; the default is what the scenario asks for.

@@ -49,7 +49,7 @@ func newSession(req Request) (*session, error) {
 	s.opts = driver.Options{
 		Clients: req.Clients, Seed: req.Seed, Upstream: req.Upstream, Progress: req.Progress, Memory: req.Memory, CA: req.CA,
 		Enough: max(req.Contract.Attempts.Max+1, driver.DefaultEnough),
-		Slots:  driver.NewSlots(0),
+		Slots:  driver.NewSlots(0), Polls: req.Contract.Poll.Every,
 	}
 	if !req.Memory { // there, each run has a canary of its own
 		s.opts.Canary = driver.NewCanary()
@@ -58,7 +58,10 @@ func newSession(req Request) (*session, error) {
 	s.look = newLazy(s.preflight)
 	for _, sc := range req.Scenarios {
 		if sc.Limit > 0 {
-			sc.Limit = cmp.Or(req.Limit, max(sc.Limit, s.least()))
+			sc.Limit = cmp.Or(req.Limit, max(sc.Limit, s.least()+sc.Work.Lasts()))
+		}
+		if sc.Watch > 0 {
+			sc.Watch = max(sc.Watch, watchedPolls*req.Contract.Poll.Every)
 		}
 		r := &run{scenario: sc}
 		for _, id := range sc.Judges {
@@ -74,6 +77,9 @@ func newSession(req Request) (*session, error) {
 	}
 	return s, nil
 }
+
+// watchedPolls is for how many of its intervals a poller is watched in a scenario.
+const watchedPolls = 30
 
 // least is how long a client must be watched to see that it goes on after the contract's deadline, which is a late one.
 func (s *session) least() time.Duration {
@@ -106,7 +112,7 @@ func (s *session) preflight() look {
 	if s.Limit == 0 {
 		s.opts.Limit += slow
 	}
-	if !seen.OneCall {
+	if !seen.OneCall && s.opts.Polls == 0 { // what polls makes no calls
 		if err := s.calibrate(seen); err != nil {
 			return look{err: err}
 		}
@@ -139,6 +145,9 @@ func (s *session) run(r *run) *outcome {
 		return &outcome{err: look.err}
 	}
 	sc := r.scenario
+	if !sc.Work.IsZero() && !driver.Works(s.Client) {
+		return r.idle(s.Client)
+	}
 	if s.Limit == 0 && sc.Limit > 0 {
 		sc.Limit += look.slow
 	}
@@ -157,7 +166,7 @@ func (s *session) play(sc scenarios.Scenario, r *run, look look) *outcome {
 	}
 	o := &outcome{Outcome: out, results: map[string]assert.Result{}}
 	o.calls = assert.Calls(out.History.Entries, assert.Key{
-		OneCall: look.OneCall, Table: s.Contract.Responses, Run: &out.Run,
+		OneCall: look.OneCall && sc.Work.IsZero() && sc.Watch == 0, Table: s.Contract.Responses, Run: &out.Run,
 	})
 	o.markUnfinished()
 	o.judge(s.Contract, r)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/formatter"
@@ -51,7 +52,7 @@ func (s *session) keepJournals() error {
 		if len(r.clauses) == 0 {
 			continue
 		}
-		if o := r.out.get(); o.Outcome != nil && (o.err == nil || len(o.History.Entries) > 0) {
+		if o := r.out.get(); o.Outcome != nil && (len(o.Ends) > 0 || len(o.History.Entries) > 0) {
 			errs = append(errs, keep(filepath.Join(s.Journals, r.scenario.Name+".jsonl"), o.History))
 		}
 	}
@@ -89,7 +90,7 @@ func (s *session) report() report.Report {
 	if look := s.look.get(); look.err != nil {
 		r.Errors = append(r.Errors, look.err.Error())
 	} else {
-		r.Notes = look.Notes
+		r.Notes = slices.Concat(look.Notes, s.leftOut)
 		for _, run := range s.runs {
 			if len(run.clauses) > 0 {
 				run.addTo(&r)
@@ -107,12 +108,14 @@ func (run *run) addTo(r *report.Report) {
 		r.Errors = append(r.Errors, name+": "+o.err.Error())
 		return
 	}
-	ran := report.Scenario{
-		Name: name, Clients: len(o.Ends), Requests: len(o.History.Entries), Seconds: o.Took.Seconds(),
-		Fired: o.Fired, Notes: o.Notes,
+	if len(o.Ends) > 0 { // it ran
+		ran := report.Scenario{
+			Name: name, Clients: len(o.Ends), Requests: len(o.History.Entries), Seconds: o.Took.Seconds(),
+			Fired: o.Fired, Notes: o.Notes,
+		}
+		ran.Count(o.calls)
+		r.Scenarios = append(r.Scenarios, ran)
 	}
-	ran.Count(o.calls)
-	r.Scenarios = append(r.Scenarios, ran)
 	for _, end := range o.Ends {
 		if end.Silent {
 			r.Errors = append(r.Errors, name+": "+end.Message)

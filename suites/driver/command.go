@@ -11,8 +11,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
+	"github.com/retrygate/retrygate/scenarios"
 )
 
 // placeholder stands for the server's address in a command's arguments.
@@ -25,7 +27,17 @@ const placeholder = "{{url}}"
 // watches them, they are ended with the command itself.
 func Command(argv ...string) Client { return &command{argv: argv} }
 
-type command struct{ argv []string }
+// CommandWorker is a client that is a program which is started once and makes one call for each line on its standard
+// input. A line is the call's id, a space and the server's address: "client-1.17 http://127.0.0.1:40123". The next line may
+// come before the call of the one before has ended: a worker that makes one call at a time lets lines wait, and is then
+// judged as one that is slow. At the end of the input it ends, once its calls have. It should send the id with each attempt
+// as X-Retrygate-Call, so that the calls can be told apart. Everything else is as with Command.
+func CommandWorker(argv ...string) Client { return &command{argv: argv, lines: true} }
+
+type command struct {
+	argv  []string
+	lines bool // it reads one for each call
+}
 
 func (c *command) Name() string {
 	if len(c.argv) == 0 {
@@ -133,13 +145,25 @@ func (c *command) Run(ctx context.Context, t Target) error {
 	return exit.err()
 }
 
+func (c *command) works() bool { return c.lines }
+
 func (c *command) run(ctx context.Context, t Target) (Exit, Output) {
+	once := &shift{client: t.Client(), work: scenarios.Work{Calls: 1}, elapsed: func() time.Duration { return 0 }}
+	return c.work(ctx, t, once)
+}
+
+// work starts the command and, if it is a worker, gives it the calls of a shift.
+func (c *command) work(ctx context.Context, t Target, s *shift) (Exit, Output) {
 	// The kernel ends the process when the thread that started it ends, so this thread must live as long.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p, err := start(c.expand(t), t)
+	p, err := start(c.expand(t), t, c.lines)
 	if err != nil {
 		return Exit{Code: -1, Err: &StartError{Command: c.argv[0], Err: err}}, Output{}
+	}
+	if c.lines {
+		s.free = nil // when a call of it ends is not known
+		defer p.feed(ctx, t.URL, s)()
 	}
 	select {
 	case <-p.exited:
@@ -150,7 +174,11 @@ func (c *command) run(ctx context.Context, t Target) (Exit, Output) {
 	case <-ctx.Done():
 		p.end(patience(ctx))
 	}
-	return p.exit(), p.output()
+	exit := p.exit()
+	if c.lines {
+		exit.Untaken = s.work.Number() - len(s.times())
+	}
+	return exit, p.output()
 }
 
 // expand puts the address into the arguments.

@@ -8,6 +8,8 @@ type Exit struct {
 	Signal string // that ended a command, such as "killed"; "" if none did
 	Err    error  // what a function returned, or why a command could not be run
 	Alive  bool   // it could not be ended and may still send requests
+
+	Untaken int // calls of a scenario's work that it ended without having taken
 }
 
 // String says how the client ended, to follow its name: "ended with exit code 6".

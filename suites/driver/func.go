@@ -12,53 +12,53 @@ import (
 // grace is how long a client may take to end after it was asked to.
 const grace = time.Second
 
-// Func is a client that is a Go function: f does the client's work once against the server at url. A panic in f becomes
-// its error. Once ctx has ended, f has one second to return; Go cannot end it by force.
+// Func is a client that is a Go function: f makes one call of the client against the server at url. A scenario that wants
+// work calls f again and again, several times at once if it has to; what f remembers from call to call is then the state
+// of one client, and all clients share it: see Worker. A panic in f becomes its error. Once ctx has ended, f has one second
+// to return; Go cannot end it by force.
 func Func(name string, f func(ctx context.Context, url string) error) Client {
-	return function{name, f}
+	return Worker(name, func() func(context.Context, string) error { return f })
 }
 
 // HTTPFunc is a client that is a Go function like that of Func, but sends its requests through h, a client of its own. It
 // is the kind that also runs over a network in memory (Options.Memory).
 func HTTPFunc(name string, f func(ctx context.Context, h *http.Client, url string) error) Client {
-	return httpFunction{name, f, false}
+	return HTTPWorker(name, func() func(context.Context, *http.Client, string) error { return f })
 }
 
 // HTTP2Func is HTTPFunc with a client that speaks HTTP/2 alone, without TLS: what a scenario does to streams meets no other.
 func HTTP2Func(name string, f func(ctx context.Context, h *http.Client, url string) error) Client {
-	return httpFunction{name, f, true}
+	return HTTP2Worker(name, func() func(context.Context, *http.Client, string) error { return f })
 }
 
-type httpFunction struct {
-	name  string
-	f     func(ctx context.Context, h *http.Client, url string) error
-	http2 bool
+// Worker is a client that remembers something between its calls, such as a breaker's state: start makes a client with a
+// memory of its own, and what it returns makes one call, as the f of Func does. It has to send CallID(ctx) as
+// X-Retrygate-Call if the calls of a scenario's work are to be told apart.
+func Worker(name string, start func() func(ctx context.Context, url string) error) Client {
+	return function{name: name, start: func() callFunc {
+		f := start()
+		return func(ctx context.Context, _ *http.Client, url string) error { return f(ctx, url) }
+	}}
 }
 
-func (f httpFunction) Name() string { return f.name }
-
-func (f httpFunction) Run(ctx context.Context, t Target) error {
-	exit, _ := f.run(ctx, t)
-	return exit.Err
+// HTTPWorker is Worker for clients that send their requests through h, as the f of HTTPFunc does. Where a scenario wants
+// work, h states in X-Retrygate-Call which call a request belongs to, as far as the request has the context of the call.
+func HTTPWorker(name string, start func() func(ctx context.Context, h *http.Client, url string) error) Client {
+	return function{name: name, start: func() callFunc { return start() }}
 }
 
-func (f httpFunction) run(ctx context.Context, t Target) (Exit, Output) {
-	h := t.http
-	if h == nil {
-		h = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
-	}
-	if f.http2 {
-		t := h.Transport.(*http.Transport)
-		t.Protocols = new(http.Protocols)
-		t.Protocols.SetUnencryptedHTTP2(true)
-	}
-	defer h.CloseIdleConnections()
-	return guard(ctx, f.name, func(ctx context.Context) error { return f.f(ctx, h, t.URL) })
+// HTTP2Worker is HTTPWorker with clients that speak HTTP/2 alone, without TLS.
+func HTTP2Worker(name string, start func() func(ctx context.Context, h *http.Client, url string) error) Client {
+	return function{name, func() callFunc { return start() }, true}
 }
+
+// callFunc makes one call.
+type callFunc func(ctx context.Context, h *http.Client, url string) error
 
 type function struct {
-	name string
-	f    func(ctx context.Context, url string) error
+	name  string
+	start func() callFunc
+	http2 bool
 }
 
 func (f function) Name() string { return f.name }
@@ -69,7 +69,23 @@ func (f function) Run(ctx context.Context, t Target) error {
 }
 
 func (f function) run(ctx context.Context, t Target) (Exit, Output) {
-	return guard(ctx, f.name, func(ctx context.Context) error { return f.f(ctx, t.URL) })
+	h := f.client(t)
+	defer h.CloseIdleConnections()
+	return guard(ctx, f.name, func(ctx context.Context) error { return f.start()(ctx, h, t.URL) })
+}
+
+// client reaches the target.
+func (f function) client(t Target) *http.Client {
+	h := t.http
+	if h == nil {
+		h = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	if f.http2 {
+		t := h.Transport.(*http.Transport)
+		t.Protocols = new(http.Protocols)
+		t.Protocols.SetUnencryptedHTTP2(true)
+	}
+	return h
 }
 
 // guard runs f, survives its panics, and stops waiting for it one second after ctx has ended.

@@ -17,6 +17,9 @@ const (
 	DefaultStart      = 5 * time.Second
 )
 
+// stormFactor is how many requests for each call of a scenario's work a client may send before it is stopped.
+const stormFactor = 10
+
 // Options say how a scenario is run. The zero value is good for a start.
 type Options struct {
 	Clients  int    // how many clients run side by side; the scenario may want more; default 1
@@ -35,6 +38,9 @@ type Options struct {
 	// Memory runs server, clients and canary over a network in memory. Inside a testing/synctest bubble all of it then takes
 	// place in virtual time, exactly. Clients must be made with HTTPFunc, and Canary be nil.
 	Memory bool
+
+	// Polls is how often a client works by itself that never ends; 0: it ends when its work is done.
+	Polls time.Duration
 
 	StormLimit int           // requests after which a client is stopped at once; default 100
 	Enough     int           // requests with one method and path that settle the matter: soon after, the client is stopped; default 5, below 0: never
@@ -63,12 +69,19 @@ func (o Options) defaults(s scenarios.Scenario) Options {
 	if o.Enough == 0 {
 		o.Enough = DefaultEnough
 	}
+	if calls := s.Work.Number(); calls > 0 {
+		o.StormLimit = max(o.StormLimit, stormFactor*calls)
+	}
+	if !s.Work.IsZero() || s.Watch > 0 {
+		o.Enough = -1 // the same request comes again and again, and is no retry
+	}
 	if o.Start <= 0 {
 		o.Start = DefaultStart
 	}
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit
 	}
+	o.Limit += s.Work.Lasts()
 	if s.Limit > 0 {
 		o.Limit = s.Limit
 	}

@@ -41,7 +41,8 @@ type End struct {
 	Took     time.Duration
 	Output   Output
 
-	idle bool // what was left sent nothing any more
+	idle    bool // what was left sent nothing any more
+	watched bool // it was stopped because it works by itself, and that was watched long enough
 }
 
 // String says how the client ended, to follow its name.
@@ -58,11 +59,15 @@ func (e End) String() string {
 
 // message tells what is out of the ordinary.
 func (e End) message() string {
-	if e.Stopped == "" && !e.Silent && !e.Exit.Alive {
+	idler := e.Exit.Untaken > 0 && e.Stopped == ""
+	if (e.Stopped == "" || e.watched) && !e.Silent && !e.Exit.Alive && !idler {
 		return ""
 	}
 	text := e.String()
-	if e.Silent || e.Exit.Alive {
+	if idler {
+		text += fmt.Sprintf(" and left %d calls of the work undone", e.Exit.Untaken)
+	}
+	if e.Silent || e.Exit.Alive || idler {
 		text += "; " + printed(e.Output)
 	}
 	return e.Client + " " + text

@@ -14,6 +14,9 @@ import (
 // preflightStorm is how many requests a client may send to a healthy server before it is taken for one without an end.
 const preflightStorm = 1000
 
+// looks is for how many of its intervals a client that polls is looked at.
+const looks = 3
+
 // Preflight is what a client does while everything is healthy.
 type Preflight struct {
 	Requests []Request // in order of first arrival
@@ -76,11 +79,12 @@ func printed(o Output) string {
 // quoted is how many bytes of a client's output a message holds: the last ones.
 const quoted = 1000
 
-// Look runs client once against a healthy server, to learn what it does before faults are thrown at it. Errors are a
+// Look runs client once against a healthy server, to learn what it does before faults are thrown at it. One that polls
+// (Options.Polls) is stopped after three of its intervals. Errors are a
 // *StartError, a *SilentError, an *EndlessError, or why the server could not run.
 func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	o.Clients, o.StormLimit, o.Enough, o.blind = 1, preflightStorm, -1, true
-	out, err := Run(ctx, scenarios.Scenario{Name: "preflight"}, client, o)
+	out, err := Run(ctx, scenarios.Scenario{Name: "preflight", Watch: looks * o.Polls}, client, o)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +92,7 @@ func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	switch {
 	case end.Exit.Alive:
 		return nil, &EndlessError{client.Name(), end.URL, end.Exit.String(), end.Requests, end.Output, silentHint(client)}
-	case end.Stopped != "" && !end.idle:
+	case end.Stopped != "" && !end.idle && !end.watched:
 		return nil, &EndlessError{client.Name(), end.URL, end.Stopped, end.Requests, end.Output, silentHint(client)}
 	case end.Silent, len(requests(out.History.Entries)) == 0:
 		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, cmp.Or(distrust(out.History.Entries), silentHint(client))}

@@ -41,6 +41,7 @@ type process struct {
 
 	stdout, stderr tail
 	pipes          []*os.File // our ends
+	input          *os.File   // our end of stdin; nil: it is empty
 	copies         sync.WaitGroup
 
 	alive bool // something of it could not be ended
@@ -48,7 +49,7 @@ type process struct {
 
 // start starts argv in a process group of its own. The calling goroutine must be locked to its thread until the process
 // has ended.
-func start(argv []string, t Target) (*process, error) {
+func start(argv []string, t Target, input bool) (*process, error) {
 	number := runs.Add(1)
 	p := &process{
 		cmd:     exec.Command(argv[0], argv[1:]...),
@@ -60,6 +61,9 @@ func start(argv []string, t Target) (*process, error) {
 	p.cmd.Env = environment(t, p.marker)
 	p.cmd.SysProcAttr = attributes()
 	theirs, err := p.connect()
+	if err == nil && input {
+		theirs, err = p.connectInput(theirs)
+	}
 	if err == nil {
 		err = p.launch()
 	}
@@ -69,6 +73,9 @@ func start(argv []string, t Target) (*process, error) {
 	if err != nil {
 		p.unwatch()
 		p.hangUp()
+		if p.input != nil {
+			p.input.Close()
+		}
 		return nil, err
 	}
 	go func() {
@@ -94,6 +101,50 @@ func (p *process) connect() (theirs []*os.File, err error) {
 		p.copies.Go(func() { _, _ = io.Copy(to.keep, r) }) // ends with the pipe or at hangUp's deadline
 	}
 	return theirs, nil
+}
+
+// connectInput makes the pipe for stdin, and adds the end that the process gets to theirs.
+func (p *process) connectInput(theirs []*os.File) ([]*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return theirs, err
+	}
+	p.input, p.cmd.Stdin = w, r
+	return append(theirs, r), nil
+}
+
+// feed writes a line for each call of a shift, until that is over, ctx ends, or the process has. The function that it
+// returns waits until no line is written any more; the process must have ended.
+func (p *process) feed(ctx context.Context, url string, s *shift) (finish func()) {
+	ctx, stop := context.WithCancel(ctx)
+	stopWriting := context.AfterFunc(ctx, func() { _ = p.input.SetWriteDeadline(time.Now()) }) // it may read no more
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer p.input.Close()
+		for {
+			id, ok := s.next(ctx)
+			if !ok {
+				return
+			}
+			if _, err := fmt.Fprintf(p.input, "%s %s\n", id, url); err != nil {
+				s.back()
+				return
+			}
+		}
+	}()
+	go func() {
+		select {
+		case <-p.exited:
+			stop()
+		case <-done:
+		}
+	}()
+	return func() {
+		stop()
+		<-done
+		stopWriting()
+	}
 }
 
 // hangUp ends the reading of output: at once if nobody holds the other ends any more, else soon.

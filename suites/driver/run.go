@@ -26,6 +26,9 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	if err := Check(client); err != nil {
 		return nil, err
 	}
+	if !s.Work.IsZero() && !Works(client) {
+		return nil, fmt.Errorf("scenario %s wants a client that keeps working, and %s ends after one call", s.Name, client.Name())
+	}
 	release, err := o.Slots.acquire(ctx, o.Clients)
 	if err != nil {
 		return nil, err
@@ -69,6 +72,7 @@ type run struct {
 	watch   watch
 	began   time.Time
 	ends    []End
+	shifts  []*shift      // of each client where the scenario wants work
 	ended   chan int      // clients that have ended, by index
 	left    chan leftover // of commands that have ended
 	over    chan struct{} // closed when all clients have ended
@@ -78,6 +82,7 @@ type run struct {
 func (r *run) start(ctx context.Context) {
 	r.began = time.Now()
 	r.ends = make([]End, len(r.targets))
+	r.shifts = make([]*shift, len(r.targets))
 	r.ended = make(chan int, len(r.targets))
 	r.left, r.over = make(chan leftover), make(chan struct{})
 	r.watch = watch{
@@ -108,10 +113,15 @@ func (r *run) start(ctx context.Context) {
 // run runs one client to its end.
 func (r *run) run(ctx context.Context, t Target) End {
 	began := time.Now()
-	ctx, free := context.WithTimeoutCause(ctx, r.options.Limit, &stopped{
-		why:  fmt.Sprintf("did not end within %g s and was stopped", r.options.Limit.Seconds()),
-		left: fmt.Sprintf("after %g s", r.options.Limit.Seconds()),
-		at:   r.server.Journal().Elapsed() + r.options.Limit,
+	limit, text := r.options.Limit, "did not end within %g s and was stopped"
+	if r.scenario.Watch > 0 {
+		limit, text = r.scenario.Watch, "was watched for %g s, which is what the scenario wants, and stopped"
+	}
+	ctx, free := context.WithTimeoutCause(ctx, limit, &stopped{
+		why:     fmt.Sprintf(text, limit.Seconds()),
+		left:    fmt.Sprintf("after %g s", limit.Seconds()),
+		at:      r.server.Journal().Elapsed() + limit,
+		watched: r.scenario.Watch > 0,
 	})
 	defer free()
 	r.tell(Event{Client: t.Client(), Kind: Started})
@@ -123,15 +133,28 @@ func (r *run) run(ctx context.Context, t Target) End {
 		case <-r.over: // a client that could not be ended
 		}
 	}
-	exit, output := runClient(ctx, r.client, t)
+	exit, output := r.put(ctx, t)
 	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(began), Output: output}
 	var why *stopped
 	if errors.As(context.Cause(ctx), &why) {
 		end.Left = int(left.Load())
 		end.Stopped, end.StoppedAt = why.tell(exit, end.Left), why.at
 		end.idle = why.why == "" && end.Left > 0
+		end.watched = why.watched
 	}
 	return end
+}
+
+// put makes the client do its work: one call, or those of the scenario.
+func (r *run) put(ctx context.Context, t Target) (Exit, Output) {
+	w, ok := r.client.(worker)
+	if !ok || r.scenario.Work.IsZero() {
+		return runClient(ctx, r.client, t)
+	}
+	s := newShift(r.scenario.Work, t.Client(), r.began, t.Number-1, len(r.targets))
+	s.elapsed = r.server.Journal().Elapsed
+	r.shifts[t.Number-1] = s
+	return w.work(ctx, t, s)
 }
 
 // leftover is how many processes a client's command, which has ended, left running.
@@ -206,6 +229,14 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 	o.Run = assert.Run{Began: o.History.Began, Lost: o.History.Lost, Until: o.History.Until, Ended: true}
 	for _, e := range r.ends {
 		o.Run.Ended = o.Run.Ended && !e.Exit.Alive
+	}
+	for i, s := range r.shifts {
+		if s != nil {
+			if o.Run.Given == nil {
+				o.Run.Given = map[string][]time.Duration{}
+			}
+			o.Run.Given[r.targets[i].Client()] = s.times()
+		}
 	}
 	o.reopen()
 	if !r.options.blind {

@@ -11,6 +11,8 @@ type stopped struct {
 	left  string        // in place of why for what a command left running: "after 60 s"; "" if why says enough
 	at    time.Duration // on the journal's clock, and not after the client could know
 	storm bool          // it must end at once
+
+	watched bool // it works by itself and was watched for as long as the scenario wants
 }
 
 func (s *stopped) Error() string { return s.why }

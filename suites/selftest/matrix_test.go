@@ -31,21 +31,35 @@ func examine(t *testing.T, c clients.Client, names ...string) report.Report {
 		}
 		only = append(only, sc)
 	}
-	client := driver.HTTPFunc(c.Name, c.Call)
+	client := driver.HTTPWorker(c.Name, c.New)
 	if c.HTTP2 {
-		client = driver.HTTP2Func(c.Name, c.Call)
+		client = driver.HTTP2Worker(c.Name, c.New)
 	}
 	var r report.Report
 	synctest.Test(t, func(t *testing.T) {
 		var err error
 		r, err = contract.Examine(context.Background(), contract.Request{
-			Client: client, Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
+			Client: client, Contract: contractOf(t, c), Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute,
+			FailOn: assert.Advisory,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
 	return r
+}
+
+// contractOf is what a reference client is judged by.
+func contractOf(t *testing.T, c clients.Client) *assert.Contract {
+	t.Helper()
+	if c.Contract == "" {
+		return assert.Strict()
+	}
+	agreed, err := assert.LoadContract(c.Name+".yaml", []byte(c.Contract))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agreed
 }
 
 // byVerdict lists the clauses that have a verdict in some scenario, with the scenarios and the reasons.

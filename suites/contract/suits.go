@@ -1,0 +1,51 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// Default lists the scenarios that ship and suit a client, which are those that run where none is named, and says why others
+// were left out. Where the contract has a poll section it is those for pollers, and only there. Those that want a fleet at once are not
+// for commands, each client of which is a process, unless they are workers or the contract sets a clause of it.
+func Default(client driver.Client, c *assert.Contract) (suit []scenarios.Scenario, notes []string) {
+	var costly []string
+	for _, s := range scenarios.All() {
+		switch {
+		case (s.Watch > 0) != (c.Poll.Every > 0): // a poller makes no calls
+		case s.Fleet && driver.Argv(client) != nil && !driver.Works(client) && !set(c, s):
+			costly = append(costly, s.Name)
+		default:
+			suit = append(suit, s)
+		}
+	}
+	if len(costly) > 0 {
+		notes = append(notes, fmt.Sprintf("left out, because many processes at once are costly: %s; --scenario %s runs it",
+			strings.Join(costly, ", "), costly[0]))
+	}
+	return suit, notes
+}
+
+// set reports whether the contract sets one of the scenario's clauses.
+func set(c *assert.Contract, s scenarios.Scenario) bool {
+	return slices.ContainsFunc(s.Judges, func(id string) bool { setting, ok := c.Clauses[id]; return ok && !setting.Off })
+}
+
+// idle is the outcome for a client that ends after one call where it is to keep working.
+func (r *run) idle(client driver.Client) *outcome {
+	how := "run it as a worker that takes a line for each call (retrygate verify --worker)"
+	if driver.Argv(client) == nil {
+		how = "make it with driver.Func or driver.Worker"
+	}
+	o := &outcome{Outcome: &driver.Outcome{Scenario: r.scenario}, results: map[string]assert.Result{}}
+	for _, id := range r.ids() {
+		o.results[id] = assert.Result{Clause: id, Detail: fmt.Sprintf(
+			"this shows only in a client that keeps working, and %s ends after one call; %s", client.Name(), how)}
+	}
+	return o
+}
