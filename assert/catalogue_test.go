@@ -14,18 +14,61 @@ import (
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
+// special is what some of the examples need besides.
+var special = map[string]struct {
+	contract  string        // that asks for the clause; the default one does not
+	cancelled time.Duration // when the callers did so
+}{
+	"no-retry-after-cancel":   {cancelled: s},
+	"single-flight":           {contract: "name: no hedging"},
+	"server-directive":        {contract: "clauses: {server-directive: on}"},
+	"strict-rfc-single-retry": {contract: "clauses: {strict-rfc-single-retry: on}"},
+	"jitter-range":            {contract: "backoff: {initial: 1s, multiplier: 2, max: 30s, jitter: full}"},
+}
+
+// judgeExample checks the clause by calls.
+func judgeExample(t *testing.T, id string, calls []assert.Call) assert.Result {
+	t.Helper()
+	got := assert.Judge(asking(t, id), []string{id}, calls)
+	if len(got) != 1 {
+		t.Fatalf("%d results", len(got))
+	}
+	return got[0]
+}
+
+// asking is a contract that asks for the clause.
+func asking(t *testing.T, id string) *assert.Contract {
+	t.Helper()
+	if contract := special[id].contract; contract != "" {
+		return load(t, contract)
+	}
+	return everything()
+}
+
 // examples are the shortest histories that show each clause of the default contract broken and kept.
 var examples = map[string]struct{ broken, kept *history.Builder }{
-	"no-retry-4xx":           {history.New().Retries(0, 400, 3*ms), history.New().Attempt(0, ms, 400)},
-	"special-4xx":            {history.New().Retries(0, 421, s, s), history.New().Retries(0, 421, s)},
-	"no-retry-permanent-5xx": {history.New().Retries(0, 501, s), history.New().Attempt(0, ms, 501)},
-	"retries-transient":      {history.New().Attempt(0, ms, 503), history.New().Attempt(0, ms, 503).Attempt(s, ms, 200)},
-	"idempotent-only":        {post().Cut(0, ms).Attempt(s, ms, 201), post().Cut(0, ms)},
-	"retry-cap":              {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
-	"total-deadline":         {history.New().Attempt(0, ms, 503).Left(30*s, 5*s), history.New().Attempt(0, ms, 503).Left(s, 5*s)},
-	"min-spacing":            {history.New().Retries(0, 503, 0, 0, 0), history.New().Retries(0, 503, s, 2*s, 4*s)},
-	"backoff-growth":         {alike(5, s, s, s), alike(10, s, 2*s, 4*s)},
-	"delay-cap":              {history.New().Retries(0, 503, 2*time.Minute, 2*time.Minute), history.New().Retries(0, 503, s, time.Minute)},
+	"no-retry-after-cancel": {history.New().Left(0, s).Attempt(2*s, ms, 200), history.New().Left(0, s)},
+	"no-retry-4xx":          {history.New().Retries(0, 400, 3*ms), history.New().Attempt(0, ms, 400)},
+	"attempt-timeout":       {history.New().Left(0, 60*s), history.New().Left(0, 3*s)},
+	"auth-refresh-once":     {refreshing(3), refreshing(2)},
+	"retry-after-not-late":  {clients(5, func(_ int, h *history.Builder) { h.Attempt(0, 0, 429).RetryAfter("2").Attempt(9*s, ms, 200) }), told("2", 2*s)},
+	"attempt-header":        {counted(1, 1), counted(1, 2)},
+	"redirect-bound":        {redirecting(22), redirecting(21)},
+	"server-directive": {history.New().Attempt(0, ms, 503).With(saying(journal.DirectiveNo, "")).Attempt(s, ms, 200),
+		history.New().Attempt(0, ms, 503).With(saying(journal.DirectiveNo, ""))},
+	"strict-rfc-single-retry": {resets(2, s), resets(1, s)},
+	"jitter-range":            {drawn(20, 1, 0.5, 1), drawn(20, 1, 0, 1)},
+	"connection-discipline":   {reusing(7, false), reusing(7, true)},
+	"single-flight":           {history.New().Attempt(0, 3*s, 200).Attempt(s, 2*s, 200), history.New().Left(0, 3*s).Attempt(4*s, ms, 200)},
+	"special-4xx":             {history.New().Retries(0, 421, s, s), history.New().Retries(0, 421, s)},
+	"no-retry-permanent-5xx":  {history.New().Retries(0, 501, s), history.New().Attempt(0, ms, 501)},
+	"retries-transient":       {history.New().Attempt(0, ms, 503), history.New().Attempt(0, ms, 503).Attempt(s, ms, 200)},
+	"idempotent-only":         {post().Cut(0, ms).Attempt(s, ms, 201), post().Cut(0, ms)},
+	"retry-cap":               {history.New().Retries(0, 503, s, s, s, s), history.New().Retries(0, 503, s, s, s)},
+	"total-deadline":          {history.New().Attempt(0, ms, 503).Left(30*s, 5*s), history.New().Attempt(0, ms, 503).Left(s, 5*s)},
+	"min-spacing":             {history.New().Retries(0, 503, 0, 0, 0), history.New().Retries(0, 503, s, 2*s, 4*s)},
+	"backoff-growth":          {alike(5, s, s, s), alike(10, s, 2*s, 4*s)},
+	"delay-cap":               {history.New().Retries(0, 503, 2*time.Minute, 2*time.Minute), history.New().Retries(0, 503, s, time.Minute)},
 	"jitter-present": {alike(10, s, 2*s, 4*s), clients(10, func(i int, h *history.Builder) {
 		h.Retries(0, 503, ns(i)*100*ms, ns(i)*200*ms)
 	})},
@@ -58,6 +101,28 @@ func alike(n int, waits ...time.Duration) *history.Builder {
 	return clients(n, func(_ int, h *history.Builder) { h.Retries(0, 503, waits...) })
 }
 
+// redirecting is a client that is redirected n times, round in a loop, and follows all but the last.
+func redirecting(n int) *history.Builder {
+	h := history.New()
+	for i := range n {
+		path, to := "/a", "/b"
+		if i%2 > 0 {
+			path, to = to, path
+		}
+		h.Request("GET", path).Attempt(ns(i)*2*ms, ms, 302).With(func(e *journal.Entry) { e.Rare = &journal.Rare{Told: journal.Told{Location: to}} })
+	}
+	return h
+}
+
+// counted is a client that states these numbers on its attempts.
+func counted(claims ...int32) *history.Builder {
+	h := history.New()
+	for i, claim := range claims {
+		h.Attempt(ns(i)*s, ms, 503).With(func(e *journal.Entry) { e.Claim = claim })
+	}
+	return h
+}
+
 // told is a client that is told to wait, and comes back after wait.
 func told(value string, wait time.Duration) *history.Builder {
 	return history.New().Attempt(0, 0, 429).RetryAfter(value).Attempt(wait, ms, 200)
@@ -70,7 +135,6 @@ func TestEveryClauseHasAnExample(t *testing.T) {
 			t.Errorf("an example for %s, which is no clause", id)
 		}
 	}
-	run := &assert.Run{Ended: true, Began: epoch, Noise: calm}
 	for _, id := range ids {
 		t.Run(id, func(t *testing.T) {
 			example, ok := examples[id]
@@ -85,14 +149,13 @@ func TestEveryClauseHasAnExample(t *testing.T) {
 				t.Fatal("no example of a history that breaks it and one that keeps it")
 			}
 			for want, h := range map[assert.Verdict]*history.Builder{assert.Fail: example.broken, assert.Pass: example.kept} {
-				got := assert.Judge(everything(), []string{id}, group(h, run))
-				if len(got) != 1 || got[0].Verdict != want {
+				calls := group(h, &assert.Run{Ended: true, Began: epoch, Noise: calm, Cancelled: special[id].cancelled})
+				if got := judgeExample(t, id, calls); got.Verdict != want {
 					t.Errorf("want %s, got %+v", want, got)
 				}
 			}
-			none := assert.Judge(everything(), []string{id}, nil)
-			if none[0].Verdict != assert.NotExercised || none[0].Detail == "" {
-				t.Errorf("a history without requests: %s, %q", none[0].Verdict, none[0].Detail)
+			if none := judgeExample(t, id, nil); none.Verdict != assert.NotExercised || none.Detail == "" {
+				t.Errorf("a history without requests: %s, %q", none.Verdict, none.Detail)
 			}
 		})
 	}
@@ -119,11 +182,12 @@ func TestEveryClauseIsExplained(t *testing.T) {
 				t.Error("how many calls does it need?")
 			}
 			judged := func(j assert.Judged) bool { return j.Kind.ID == k.ID && j.Clause.ID() == k.ID && j.Level == k.Level }
-			if !slices.ContainsFunc(everything().Judges(), judged) {
-				t.Error("a contract that has all sections does not ask for it")
+			onDemand := special[k.ID].contract != "" && k.ID != "single-flight" || slices.Contains(agreedOnly, k.ID)
+			if slices.ContainsFunc(assert.Strict().Judges(), judged) == onDemand {
+				t.Errorf("the default contract asks for it: %v", onDemand)
 			}
-			if byDefault := slices.ContainsFunc(assert.Strict().Judges(), judged); byDefault == slices.Contains(agreedOnly, k.ID) {
-				t.Errorf("the default contract asks for it: %v", byDefault)
+			if !slices.ContainsFunc(asking(t, k.ID).Judges(), judged) {
+				t.Error("no contract asks for it")
 			}
 		})
 	}
@@ -143,7 +207,7 @@ func TestContractsSwitchClausesOff(t *testing.T) {
 	}
 	want := []string{
 		"amplification-factor", "backoff-growth", "circuit-breaker", "client-rate", "delay-cap", "hedge-bounded", "herd-index",
-		"identical-payload-rate", "jitter-present", "poll-cadence", "retry-budget-ratio", "retry-cap", "total-deadline",
+		"identical-payload-rate", "jitter-present", "jitter-range", "poll-cadence", "retry-budget-ratio", "retry-cap", "total-deadline",
 	}
 	if !slices.Equal(off, want) {
 		t.Errorf("off: %v", off)
@@ -177,11 +241,11 @@ func TestContractsSetTheFloor(t *testing.T) {
 
 // Check must give the same result twice and leave the calls alone.
 func TestClausesArePure(t *testing.T) {
-	run := &assert.Run{Ended: true, Began: epoch, Noise: calm}
 	for id, example := range examples {
-		calls := grouped(example.broken, run)
-		first := assert.Judge(assert.Strict(), []string{id}, calls)[0]
-		second := assert.Judge(assert.Strict(), []string{id}, calls)[0]
+		run := &assert.Run{Ended: true, Began: epoch, Noise: calm, Cancelled: special[id].cancelled}
+		calls, contract := grouped(example.broken, run), asking(t, id)
+		first := assert.Judge(contract, []string{id}, calls)[0]
+		second := assert.Judge(contract, []string{id}, calls)[0]
 		if first.Detail != second.Detail || !slices.Equal(first.Witness, second.Witness) {
 			t.Errorf("%s: first %q, then %q", id, first.Detail, second.Detail)
 		}

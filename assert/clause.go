@@ -98,12 +98,22 @@ type Kind struct {
 	Fix     string // what to change in a client that breaks it
 	Source  string // RFC section, vendor doc or incident, dated where it can change
 	Late    bool   // two-sided: a slow machine can bend it, so it needs a clean canary
-	Shown   bool   // a pass rests on something that was seen, not on its absence, so that lost entries cannot fake it
-	Samples Samples
+	// Optional: only contracts whose clauses section names it ask for it.
+	Optional bool
+	Shown    bool // a pass rests on something that was seen, not on its absence, so that lost entries cannot fake it
+	Samples  Samples
 
 	// New returns a pointer to the clause with its parameters taken from the contract, or nil if the contract does not
 	// switch it on. A contract's clauses section decodes over what New returns.
 	New func(c *Contract) Clause
+}
+
+// of makes the clause, nil if the contract does not ask for it.
+func (k Kind) of(c *Contract) Clause {
+	if _, named := c.Clauses[k.ID]; k.Optional && !named {
+		return nil
+	}
+	return k.New(c)
 }
 
 // Kinds holds every registered clause.
@@ -119,6 +129,8 @@ type Run struct {
 	Ended bool          // the clients are known to have ended, so that no attempt can follow
 	Noise Noise         // what the canary saw
 
+	// Cancelled is when the caller had told the client that it lost interest in its calls; 0: it did not.
+	Cancelled time.Duration
 	// Working: the client, which ends with its call, had not ended when it was stopped, and this call was its latest.
 	Working bool
 	// Given is when the driver gave each client its calls, on the clock of the entries; nil: it gave one to each, or none.

@@ -93,7 +93,7 @@ func (p RetryAfterSanity) Check(calls []Call) Result {
 				h = &hurry{}
 				hasty[e.RetryAfter] = h
 			}
-			h.add(c, k, max(0, wait), p.Base/2)
+			h.add(c, k, max(0, wait)+c.Run.Noise.Resolution, p.Base/2)
 		}
 		if met && !done {
 			t.keep(over)
@@ -143,7 +143,7 @@ func (p RetryAfterSanity) measure(t *tally, c *Call, k int, wait time.Duration) 
 	}
 	from, to := endOf(e), c.Attempts[k+1].At
 	switch {
-	case wait < p.Min-Early(p.Min):
+	case wait < p.Min-c.Run.Noise.Early(p.Min):
 		t.breach(c, float64(p.Min-wait), say("not before "+span(p.Min)))
 	case wait > p.Max+Late(p.Max, c.Run.Noise.P99(from, to)):
 		t.late(c, lateness{from, to, wait - p.Max, 1}, float64(wait), say("to wait "+span(p.Max)+" at most, or to give up"))

@@ -15,7 +15,7 @@ func (c *Contract) Judges() []Judged {
 		if setting.Off {
 			continue
 		}
-		clause := kind.New(c)
+		clause := kind.of(c)
 		if clause == nil {
 			continue
 		}

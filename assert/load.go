@@ -120,7 +120,7 @@ func (c *Contract) readParameters(n strict.Node) {
 		if !here || err != nil || c.Clauses[id].Off {
 			continue
 		}
-		clause := kind.New(finished)
+		clause := kind.of(finished)
 		if clause == nil {
 			place.Fail("%s is set here, but nothing in this contract switches it on", id)
 			continue

@@ -27,24 +27,33 @@ func isRedirect(e *journal.Entry) bool {
 	return false
 }
 
-// point notes where entry i, of chain c, sends its client.
-func (g *grouper) point(c, i int32) {
-	e := &g.entries[i]
+// targetOf is where the answer sends its client; ok is false if it sends it nowhere.
+func targetOf(e *journal.Entry) (t target, ok bool) {
 	if !isRedirect(e) {
-		return
+		return target{}, false
 	}
 	path, err := url.PathUnescape(e.Path)
 	if err != nil {
-		return
+		return target{}, false
 	}
 	base := url.URL{Scheme: "http", Host: "server", Path: path, RawPath: e.Path}
 	to, err := base.Parse(e.Rare.Location)
 	if err != nil {
-		return
+		return target{}, false
 	}
-	t := target{e.Client, to.EscapedPath(), to.RawQuery}
+	t = target{e.Client, to.EscapedPath(), to.RawQuery}
 	if t.path == "" {
 		t.path = "/"
+	}
+	return t, true
+}
+
+// point notes where entry i, of chain c, sends its client.
+func (g *grouper) point(c, i int32) {
+	e := &g.entries[i]
+	t, ok := targetOf(e)
+	if !ok {
+		return
 	}
 	if g.redirects == nil {
 		g.redirects = map[target][]redirected{}

@@ -65,7 +65,11 @@ func (t *Responses) after(e *journal.Entry) Behaviour {
 	if networkFailure(e) {
 		return resolve(t.network[classOf(e)].Retry, e)
 	}
-	return resolve(t.Status(e.Status).Retry, e)
+	b := resolve(t.Status(e.Status).Retry, e)
+	if b == Never && e.Rare != nil && e.Rare.Directive == journal.DirectiveYes {
+		return Backoff // the server's own word
+	}
+	return b
 }
 
 // Honours reports whether the contract wants the Retry-After of this answer kept.

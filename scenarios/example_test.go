@@ -16,7 +16,7 @@ func ExampleGet() {
 	fmt.Println(s.Judges)
 	// Output:
 	// 429-retry-after-seconds: Told to wait 3 s, then 5 s, then served.
-	// [retry-after-delta stop-after-success]
+	// [retry-after-delta retry-after-not-late stop-after-success]
 }
 
 func ExampleLoad() {

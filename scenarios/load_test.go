@@ -39,7 +39,7 @@ func TestLoadWork(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":                {"", "x.yaml:1:1: the file is empty"},
-		"a list":               {"- a", "x.yaml:1:1: found a sequence; want a mapping with name, summary, why, judges, clients, limit, work, watch, fleet or rules"},
+		"a list":               {"- a", "x.yaml:1:1: found a sequence; want a mapping with name, summary, why, judges, clients, cancel, limit, work, watch, fleet or rules"},
 		"unknown field":        {"judge: [retry-cap]\n" + with("- fault: 503"), `x.yaml:1:1: unknown field "judge"; did you mean judges?`},
 		"no name":              {strings.Replace(with("- fault: 503"), "name: x\n", "", 1), `x.yaml:1:1: name: "" is no name for a scenario; want lower-case words with hyphens between, as in 503-burst`},
 		"bad name":             {strings.Replace(with("- fault: 503"), "x", "Big Bang", 1), `x.yaml:1:7: name: "Big Bang" is no name for a scenario; want lower-case words with hyphens between, as in 503-burst`},
@@ -51,6 +51,9 @@ func TestLoadRefuses(t *testing.T) {
 		"no clients":           {"clients: 0\n" + with("- fault: 503"), "x.yaml:1:10: clients: 0 is out of range; want 1 to 1000"},
 		"too many clients":     {"clients: 1001\n" + with("- fault: 503"), "x.yaml:1:10: clients: 1001 is out of range; want 1 to 1000"},
 		"negative limit":       {"limit: -1s\n" + with("- fault: 503"), "x.yaml:1:8: limit: -1s is too small; want more than 0s"},
+		"cancel at once":       {"cancel: {after: 0s}\n" + with("- fault: 503"), "x.yaml:1:17: after: 0s is too small; want more than 0s"},
+		"cancel when":          {"cancel: {}\n" + with("- fault: 503"), "x.yaml:1:9: cancel: say how long after the first request, as in cancel: {after: 200ms}"},
+		"cancel, no mapping":   {"cancel: 2s\n" + with("- fault: 503"), "x.yaml:1:9: "},
 		"limit without unit":   {"limit: 40\n" + with("- fault: 503"), "x.yaml:1:8: 40 has no unit; write 40s or 40ms"},
 		"work without pace":    {"work: {calls: 20}\n" + with("- fault: 503"), "x.yaml:1:7: every: say how far apart calls begin, as in work: {every: 100ms, calls: 200}"},
 		"work without end":     {"work: {every: 1s}\n" + with("- fault: 503"), "x.yaml:1:7: one of calls or for is needed"},

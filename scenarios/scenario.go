@@ -19,6 +19,7 @@ type Scenario struct {
 
 	Judges  []string      `yaml:"judges" doc:"ids of the clauses that it puts to the test"`
 	Clients int           `yaml:"clients" doc:"how many clients it wants, each with an address of its own; default 1"`
+	Cancel  *Cancel       `yaml:"cancel" doc:"when the caller loses interest and says so; default never"`
 	Limit   time.Duration `yaml:"limit" doc:"longest time that one client may take; default: as the runner says"`
 
 	// Work wants a client that keeps working, Watch one that works by itself. With neither, each client makes one call.
@@ -30,6 +31,19 @@ type Scenario struct {
 	Rules []faultserver.Rule `yaml:"rules" doc:"the plan: of the rules that a request meets, the first that is on acts"`
 
 	clauses []string // that judges may name, while it is read; none: any
+}
+
+// Cancel is how a caller takes its call back: the context of a Go function ends, a command gets the signal SIGTERM.
+type Cancel struct {
+	After time.Duration `yaml:"after" doc:"how long after the client's first request arrived"`
+}
+
+func (c *Cancel) validate(n strict.Node) {
+	if _, ok := n.Field("after"); ok || n.Kind() != strict.Map {
+		strict.Above(n, "after", c.After, 0)
+		return
+	}
+	n.Fail("cancel: say how long after the first request, as in cancel: {after: 200ms}")
 }
 
 // maxClients keeps one file from starting more processes than a machine bears.
@@ -51,6 +65,9 @@ func (s *Scenario) Validate(n strict.Node) {
 	}
 	s.validateTexts(n)
 	s.validateJudges(n)
+	if cancel, ok := n.Field("cancel"); ok && s.Cancel != nil {
+		s.Cancel.validate(cancel)
+	}
 	strict.Between(n, "clients", s.Clients, 1, maxClients)
 	if _, ok := n.Field("limit"); ok {
 		strict.Above(n, "limit", s.Limit, 0)

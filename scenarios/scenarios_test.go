@@ -13,11 +13,13 @@ import (
 
 // clauses are the ids that the scenarios have to cover between them. This package may not import their home.
 var clauses = []string{
-	"amplification-factor", "backoff-growth", "body-identical", "circuit-breaker", "client-rate", "delay-cap", "hedge-bounded",
-	"herd-index", "idempotency-key-stable", "idempotent-only", "identical-payload-rate", "jitter-present", "min-spacing",
-	"no-retry-4xx", "no-retry-permanent-5xx", "poll-cadence", "recovery-drain", "retries-transient", "retry-after-date",
-	"retry-after-delta", "retry-after-sanity", "retry-budget-ratio", "retry-cap", "special-4xx", "stop-after-success",
-	"throttle-scope", "total-deadline", "unprocessed-stream-retry",
+	"amplification-factor", "attempt-header", "attempt-timeout", "auth-refresh-once", "backoff-growth", "body-identical",
+	"circuit-breaker", "client-rate", "connection-discipline", "delay-cap", "hedge-bounded", "herd-index",
+	"idempotency-key-stable", "idempotent-only", "identical-payload-rate", "jitter-present", "jitter-range", "min-spacing",
+	"no-retry-4xx", "no-retry-after-cancel", "no-retry-permanent-5xx", "poll-cadence", "recovery-drain", "redirect-bound",
+	"retries-transient", "retry-after-date", "retry-after-delta", "retry-after-not-late", "retry-after-sanity",
+	"retry-budget-ratio", "retry-cap", "server-directive", "single-flight", "special-4xx", "stop-after-success",
+	"strict-rfc-single-retry", "throttle-scope", "total-deadline", "unprocessed-stream-retry",
 }
 
 func TestEveryClauseIsJudged(t *testing.T) {

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -11,7 +12,7 @@ import (
 func init() {
 	register(Kind{
 		Name:    "oversize",
-		Summary: "answers 200 with a body that is far larger than anyone expects, with its length declared or in chunks",
+		Summary: "answers with a body that is far larger than anyone expects, with its length declared or in chunks",
 		Example: "{oversize: {bytes: 1000000, chunked: true}}",
 		New:     func() Fault { return &Oversize{} },
 		Role:    Final,
@@ -20,6 +21,7 @@ func init() {
 
 // Oversize streams a body of any size from a small buffer. It takes a client that bounds what it reads to end it sooner.
 type Oversize struct {
+	Code    int   `yaml:"code" doc:"200 to 599; default 200"`
 	Bytes   int64 `yaml:"bytes" doc:"how many; default 16 MiB"`
 	Chunked bool  `yaml:"chunked" doc:"whether it comes in chunks, without a length that tells before"`
 }
@@ -37,7 +39,7 @@ func (f *Oversize) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler
 	if !f.Chunked {
 		w.Header().Set("Content-Length", strconv.FormatInt(left, 10))
 	}
-	w.WriteHeader(http.StatusOK)
+	w.WriteHeader(cmp.Or(f.Code, http.StatusOK))
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -50,8 +52,11 @@ func (f *Oversize) Inject(w http.ResponseWriter, r *http.Request, _ http.Handler
 	}
 }
 
-// Validate wants a body.
+// Validate wants a status and a body that there can be.
 func (f *Oversize) Validate(n strict.Node) {
+	if _, ok := n.Field("code"); ok {
+		strict.Between(n, "code", f.Code, minStatus, maxStatus)
+	}
 	if _, ok := n.Field("bytes"); ok {
 		strict.AtLeast(n, "bytes", f.Bytes, 1)
 	}

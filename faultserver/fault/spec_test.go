@@ -123,6 +123,7 @@ func TestSpecRefuses(t *testing.T) {
 		"{slow-head: {from: body}}":                              `f:1:20: unknown part "body"; known: status, headers`,
 		"{header-flood: {headers: 0}}":                           "f:1:26: headers: 0 is out of range; want 1 to 33554432",
 		"{header-flood: {headers: 100000}}":                      "f:1:16: 100000 headers of 1024 bytes make a head of more than 32 MiB, which is all that the server holds",
+		"{oversize: {code: 100}}":                                "f:1:19: code: 100 is out of range; want 200 to 599",
 		"{oversize: {bytes: 0}}":                                 "f:1:20: bytes: 0 is too small; want at least 1",
 		`{garbage: {line: "HTTP/1.1 200"}}`:                      `f:1:18: line: "HTTP/1.1 200" is a status line in order; want one that is not, such as "HTTP/1.1 2OO OK"`,
 		`{garbage: {line: "HTTP/1.0 503 Service Unavailable"}}`:  `f:1:18: line: "HTTP/1.0 503 Service Unavailable" is a status line in order; want one that is not, such as "HTTP/1.1 2OO OK"`,

@@ -20,7 +20,7 @@ func init() {
 	register(Client{
 		Name:    "layered-retries",
 		Summary: "three tries around a library that itself makes three: nine requests, whose waits start over each time",
-		Breaks:  []string{"no-retry-4xx", "special-4xx", "no-retry-permanent-5xx", "retry-cap", "amplification-factor", "identical-payload-rate"},
+		Breaks:  []string{"no-retry-4xx", "auth-refresh-once", "special-4xx", "no-retry-permanent-5xx", "retry-cap", "amplification-factor", "identical-payload-rate"},
 		Call:    call,
 	})
 }

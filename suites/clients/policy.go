@@ -18,6 +18,8 @@ type policy struct {
 	method   string
 	body     func(attempt int) string // nil: none
 	key      func() string            // makes an idempotency key, nil: none
+	token    func() string            // gives the bearer token, nil: none
+	count    func(attempt int) string // gives X-Stainless-Retry-Count, nil: none
 	newKeys  bool                     // a key of its own for each attempt, instead of one for the call
 	attempts int                      // the first one included
 	within   time.Duration            // for the whole call
@@ -25,7 +27,8 @@ type policy struct {
 
 	wait       func(retry int) time.Duration // before retry 1, 2, ...
 	retry      func(o outcome) bool
-	free       func(o outcome) bool // failures that do not count as attempts; nil: all count
+	around     func(ctx context.Context, attempt int, send func(context.Context) outcome) outcome // makes an attempt of sends; nil: of one
+	free       func(o outcome) bool                                                               // failures that do not count as attempts; nil: all count
 	retryAfter func(h http.Header) (wait time.Duration, told bool)
 	alone      bool // Retry-After holds for the call that was told, not for the whole client
 }
@@ -35,6 +38,7 @@ type outcome struct {
 	status int
 	header http.Header
 	err    error
+	final  bool // the error is none of the network: redirects that lead nowhere
 }
 
 // polite is the policy that keeps the strict contract: 4 attempts, exponential backoff with full jitter, Retry-After
@@ -65,7 +69,11 @@ func (p policy) call(ctx context.Context, h *http.Client, url string) error {
 		if p.newKeys {
 			key = p.makeKey()
 		}
-		o := p.send(ctx, h, url, key, attempt)
+		send := func(ctx context.Context) outcome { return p.send(ctx, h, url, key, attempt) }
+		if p.around == nil {
+			p.around = func(ctx context.Context, _ int, send func(context.Context) outcome) outcome { return send(ctx) }
+		}
+		o := p.around(ctx, attempt, send)
 		if p.free == nil || !p.free(o) {
 			counted++
 		}
@@ -112,9 +120,15 @@ func (p policy) send(ctx context.Context, h *http.Client, url, key string, attem
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
+	if p.count != nil {
+		req.Header.Set("X-Stainless-Retry-Count", p.count(attempt))
+	}
+	if p.token != nil {
+		req.Header.Set("Authorization", "Bearer "+p.token())
+	}
 	resp, err := h.Do(req)
 	if err != nil {
-		return outcome{err: err}
+		return outcome{err: err, final: strings.Contains(err.Error(), "redirects")} // "stopped after 10 redirects"
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
@@ -155,7 +169,7 @@ func transient(o outcome) bool {
 		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
-	return o.err != nil && !errors.Is(o.err, context.Canceled)
+	return o.err != nil && !o.final && !errors.Is(o.err, context.Canceled)
 }
 
 // keepRetryAfter reads both forms of Retry-After (RFC 9110 10.2.3); junk and past dates count as not told.

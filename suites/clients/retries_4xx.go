@@ -6,7 +6,7 @@ func init() {
 	register(Client{
 		Name:    "retries-4xx",
 		Summary: "backs off politely, but also from answers that no repeat can change",
-		Breaks:  []string{"no-retry-4xx", "special-4xx"},
+		Breaks:  []string{"no-retry-4xx", "auth-refresh-once", "special-4xx"},
 		Call:    p.call,
 	})
 }

@@ -8,7 +8,7 @@ func init() {
 	register(Client{
 		Name:    "waits-too-long",
 		Summary: "no upper bound on the delay: 110 s and more before the first retry",
-		Breaks:  []string{"delay-cap", "total-deadline", "retry-after-sanity"},
+		Breaks:  []string{"delay-cap", "total-deadline", "retry-after-sanity", "retry-after-not-late"},
 		Call:    p.call,
 	})
 }

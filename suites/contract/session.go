@@ -168,23 +168,28 @@ func (s *session) play(sc scenarios.Scenario, r *run, look look) *outcome {
 	o.calls = assert.Calls(out.History.Entries, assert.Key{
 		OneCall: look.OneCall && sc.Work.IsZero() && sc.Watch == 0, Table: s.Contract.Responses, Run: &out.Run,
 	})
-	o.markUnfinished()
+	o.markEnds()
 	o.judge(s.Contract, r)
 	o.weigh(healthyOf(look.Preflight), s.Contract)
 	return o
 }
 
-// markUnfinished gives the calls of clients that were stopped a run that has not ended: they could have gone on.
-func (o *outcome) markUnfinished() {
+// markEnds gives calls a run of their own where their client did not end by itself: those of a client that was stopped could
+// have gone on, and what follows when the caller has cancelled is judged.
+func (o *outcome) markEnds() {
 	latest := o.latestCalls()
 	for i, c := range o.calls {
 		for _, end := range o.Ends {
-			if end.Client == c.Client && end.Stopped != "" {
-				cut := o.Run
-				cut.Ended, cut.Until = false, end.StoppedAt // silence after that is the harness's own
-				cut.Working = latest[c.Client] == i && end.Left == 0
-				o.calls[i].Run = &cut
+			if end.Client != c.Client || end.Stopped == "" && end.Cancelled == 0 {
+				continue
 			}
+			own := o.Run
+			own.Cancelled = end.Cancelled
+			if end.Stopped != "" {
+				own.Ended, own.Until = false, end.StoppedAt // silence after that is the harness's own
+				own.Working = latest[c.Client] == i && end.Left == 0
+			}
+			o.calls[i].Run = &own
 		}
 	}
 }

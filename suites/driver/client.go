@@ -24,6 +24,10 @@ type Target struct {
 	http  *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
 	trust *trust       // what a command is to trust; nil: nothing in particular
 	left  func(n int)  // told when a command has ended, but n processes that it started run; nil: nobody watches them
+
+	// cancel is closed when the caller loses interest, nil if it never does; cancelled is called once the client was told.
+	cancel    <-chan struct{}
+	cancelled func()
 }
 
 // Client is the name under which the target's requests are journalled.
@@ -50,5 +54,5 @@ func runClient(ctx context.Context, c Client, t Target) (Exit, Output) {
 	if r, ok := c.(runner); ok {
 		return r.run(ctx, t)
 	}
-	return guard(ctx, c.Name(), func(ctx context.Context) error { return c.Run(ctx, t) })
+	return guard(ctx, c.Name(), t, func(ctx context.Context) error { return c.Run(ctx, t) })
 }

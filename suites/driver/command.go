@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
@@ -24,7 +25,7 @@ const placeholder = "{{url}}"
 // becomes the server's address (scheme://host:port); the environment has it as RETRYGATE_URL, next to RETRYGATE_SCENARIO
 // and RETRYGATE_CLIENT, and under Options.CA what to trust. Standard input is empty. The client has ended when all that it started has: under Run of this
 // package, processes that go on in the background are watched as long as they send requests, and then ended. Where nobody
-// watches them, they are ended with the command itself.
+// watches them, they are ended with the command itself. Where a scenario has the caller cancel, it gets SIGTERM.
 func Command(argv ...string) Client { return &command{argv: argv} }
 
 // CommandWorker is a client that is a program which is started once and makes one call for each line on its standard
@@ -167,13 +168,19 @@ func (c *command) work(ctx context.Context, t Target, s *shift) (Exit, Output) {
 	}
 	select {
 	case <-p.exited:
-		if t.left != nil {
-			p.linger(ctx, t.left)
-		}
-		p.end(patience(ctx)) // what it left running in the background
 	case <-ctx.Done():
-		p.end(patience(ctx))
+	case <-t.cancel:
+		p.signal(syscall.SIGTERM)
+		t.cancelled()
+		select {
+		case <-p.exited:
+		case <-ctx.Done():
+		}
 	}
+	if ctx.Err() == nil && t.left != nil {
+		p.linger(ctx, t.left)
+	}
+	p.end(patience(ctx)) // and what it left running in the background
 	exit := p.exit()
 	if c.lines {
 		exit.Untaken = s.work.Number() - len(s.times())

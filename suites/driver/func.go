@@ -14,7 +14,8 @@ const grace = time.Second
 
 // Func is a client that is a Go function: f makes one call of the client against the server at url. A scenario that wants
 // work calls f again and again, several times at once if it has to; what f remembers from call to call is then the state
-// of one client, and all clients share it: see Worker. A panic in f becomes its error. Once ctx has ended, f has one second
+// of one client, and all clients share it: see Worker. A panic in f becomes its error. Its ctx ends when the harness
+// stops the client, or where a scenario has the caller cancel; it tells no deadline beforehand. Once stopped, f has one second
 // to return; Go cannot end it by force.
 func Func(name string, f func(ctx context.Context, url string) error) Client {
 	return Worker(name, func() func(context.Context, string) error { return f })
@@ -71,7 +72,7 @@ func (f function) Run(ctx context.Context, t Target) error {
 func (f function) run(ctx context.Context, t Target) (Exit, Output) {
 	h := f.client(t)
 	defer h.CloseIdleConnections()
-	return guard(ctx, f.name, func(ctx context.Context) error { return f.start()(ctx, h, t.URL) })
+	return guard(ctx, f.name, t, func(ctx context.Context) error { return f.start()(ctx, h, t.URL) })
 }
 
 // client reaches the target.
@@ -89,14 +90,27 @@ func (f function) client(t Target) *http.Client {
 }
 
 // guard runs f, survives its panics, and stops waiting for it one second after ctx has ended.
-func guard(ctx context.Context, name string, f func(context.Context) error) (Exit, Output) {
+func guard(ctx context.Context, name string, t Target, f func(context.Context) error) (Exit, Output) {
 	type result struct {
 		err   error
 		stack string
 	}
 	done := make(chan result, 1)
 	patient, stop := undated(ctx)
-	defer stop()
+	told := make(chan struct{})
+	defer func() {
+		stop(nil)
+		<-told
+	}()
+	go func() {
+		defer close(told)
+		select {
+		case <-t.cancel:
+			stop(context.Canceled)
+			t.cancelled()
+		case <-patient.Done():
+		}
+	}()
 	go func() {
 		r := result{err: fmt.Errorf("%s ended its goroutine in place of returning; does it call FailNow or Goexit?", name)}
 		defer func() {
@@ -125,11 +139,11 @@ func guard(ctx context.Context, name string, f func(context.Context) error) (Exi
 
 // undated is a context that ends with ctx, but does not tell when that will be: the harness's limit is no deadline of the
 // caller, and a client that knew it would not show how long it waits.
-func undated(ctx context.Context) (patient context.Context, stop func()) {
+func undated(ctx context.Context) (patient context.Context, stop context.CancelCauseFunc) {
 	patient, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	unlink := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	return patient, func() {
+	return patient, func(cause error) {
 		unlink()
-		cancel(nil)
+		cancel(cause)
 	}
 }

@@ -33,6 +33,8 @@ type End struct {
 	// StoppedAt is when it was asked to stop, on the clock of the history. What it had open then stays open in the history:
 	// it was the harness that broke it off.
 	StoppedAt time.Duration
+	// Cancelled is when the scenario's caller had cancelled, on the clock of the history; 0 if it did not, or came too late.
+	Cancelled time.Duration
 	// Left is how many processes that a command had started still ran when it had ended and were stopped: Stopped says why.
 	Left     int
 	Silent   bool   // it never sent a request

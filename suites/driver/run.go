@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -92,6 +93,10 @@ func (r *run) start(ctx context.Context) {
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
 		w := &watched{name: t.Client(), stop: stop, started: func() {}, routes: map[string]int{}}
+		if c := r.scenario.Cancel; c != nil {
+			cancel := make(chan struct{})
+			w.cancelAfter, w.cancel, t.cancel = c.After, sync.OnceFunc(func() { close(cancel) }), cancel
+		}
 		begin := func() error { return nil }
 		if !r.options.Memory {
 			begin, w.started = r.options.Slots.turn(ctx, r.options.Start)
@@ -133,8 +138,11 @@ func (r *run) run(ctx context.Context, t Target) End {
 		case <-r.over: // a client that could not be ended
 		}
 	}
+	var cancelled atomic.Int64
+	t.cancelled = func() { cancelled.Store(int64(r.server.Journal().Elapsed())) }
 	exit, output := r.put(ctx, t)
 	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(began), Output: output}
+	end.Cancelled = time.Duration(cancelled.Load())
 	var why *stopped
 	if errors.As(context.Cause(ctx), &why) {
 		end.Left = int(left.Load())

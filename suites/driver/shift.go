@@ -147,7 +147,7 @@ func (f function) work(ctx context.Context, t Target, s *shift) (Exit, Output) {
 	h.Transport = tagged{h.Transport}
 	var all sync.WaitGroup
 	var sum total
-	exit, output := guard(ctx, f.name, func(pacing context.Context) error { // which ends before the calls do
+	exit, output := guard(ctx, f.name, t, func(pacing context.Context) error { // which ends before the calls do
 		call := f.start()
 		for {
 			id, ok := s.next(pacing)
@@ -156,7 +156,7 @@ func (f function) work(ctx context.Context, t Target, s *shift) (Exit, Output) {
 			}
 			all.Go(func() {
 				defer s.done()
-				sum.add(guard(context.WithValue(ctx, callKey{}, id), f.name, func(ctx context.Context) error { return call(ctx, h, t.URL) }))
+				sum.add(guard(context.WithValue(ctx, callKey{}, id), f.name, t, func(ctx context.Context) error { return call(ctx, h, t.URL) }))
 			})
 		}
 	})

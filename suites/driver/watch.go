@@ -28,11 +28,15 @@ type watched struct {
 
 	began time.Time // when its first request, or connection without one, was seen
 
+	last     journal.Entry // its latest request, as it was when it was seen
 	requests int
 	unused   int            // connections over which no request came
 	routes   map[string]int // requests by method and path
 	busiest  string         // the route that was the first to have enough
 	enough   time.Time      // since when; zero: not yet
+
+	cancelAfter time.Duration // after its first request, tells it that the caller has cancelled
+	cancel      func()        // may be called again; nil: nobody cancels
 
 	left   int           // processes that go on although the command itself has ended
 	leftAt time.Duration // when it ended, on the journal's clock
@@ -54,7 +58,12 @@ func (w *watched) see(e *journal.Entry, enough int, now time.Time) {
 		return
 	}
 	w.requests++
+	followed := w.last.Status >= 300 && w.last.Status < 400
+	w.last = *e
 	route := e.Method + " " + e.Path
+	if followed {
+		return // a redirect was followed, which shows nothing about retries
+	}
 	if len(w.routes) < maxRoutes {
 		w.routes[route]++
 	}
@@ -144,6 +153,11 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 	for _, e := range w.journal.After(w.seen) {
 		w.seen = e.Seq
 		if c := w.clients[e.Client]; c != nil {
+			if c.last.Seq > 0 && c.last.Status == 0 { // answered meanwhile?
+				if again := w.journal.After(c.last.Seq - 1); len(again) > 0 && again[0].Seq == c.last.Seq {
+					c.last = again[0]
+				}
+			}
 			c.see(&e, w.options.Enough, now)
 		}
 	}
@@ -152,6 +166,7 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 		if c.over {
 			continue
 		}
+		next = min(next, c.cancelled(now))
 		if c.stopped == nil {
 			why, wait := c.judge(w.options, now)
 			if why == nil && c.left > 0 {
@@ -172,6 +187,18 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 		next = min(next, w.progress(c, now))
 	}
 	return next
+}
+
+// cancelled tells the client that its caller has cancelled, if it is time to, and returns how long it is until then.
+func (w *watched) cancelled(now time.Time) time.Duration {
+	if w.cancel == nil || w.began.IsZero() {
+		return time.Hour
+	}
+	if left := w.cancelAfter - now.Sub(w.began); left > 0 {
+		return left
+	}
+	w.cancel()
+	return time.Hour
 }
 
 // progress tells of new requests, and returns when there is more to tell.

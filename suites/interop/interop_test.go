@@ -94,10 +94,10 @@ func TestGoClients(t *testing.T) {
 		breaks []string
 	}{
 		{"hashicorp/go-retryablehttp", hashicorp, []string{
-			"amplification-factor", "identical-payload-rate", "jitter-present", "no-retry-permanent-5xx", "retry-after-sanity", "retry-cap", "total-deadline",
+			"amplification-factor", "attempt-timeout", "connection-discipline", "identical-payload-rate", "jitter-present", "no-retry-permanent-5xx", "retry-after-sanity", "retry-cap", "total-deadline",
 		}},
 		{"cenkalti/backoff, every error", backoffNaive, []string{
-			"amplification-factor", "identical-payload-rate", "no-retry-4xx", "no-retry-permanent-5xx", "retry-after-date",
+			"amplification-factor", "attempt-timeout", "auth-refresh-once", "identical-payload-rate", "no-retry-4xx", "no-retry-permanent-5xx", "retry-after-date",
 			"retry-after-delta", "retry-cap", "special-4xx", "total-deadline",
 		}},
 		{"cenkalti/backoff, with care", backoffCareful, []string{"retry-after-date", "retry-after-delta"}},

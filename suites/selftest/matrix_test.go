@@ -90,6 +90,9 @@ func TestReferenceClientsBreakWhatTheyWereMadeToBreak(t *testing.T) {
 		}
 	})
 	for _, kind := range assert.Kinds.All() {
+		if _, ok := optional[kind.ID]; ok {
+			continue
+		}
 		if !failed[kind.ID] || !passed[kind.ID] {
 			t.Errorf("%s: fails some client: %v, passes some client: %v", kind.ID, failed[kind.ID], passed[kind.ID])
 		}

@@ -1,0 +1,177 @@
+package assert
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/faultserver/strict"
+)
+
+func init() {
+	register(Kind{
+		ID: "auth-refresh-once", Level: Major,
+		Summary: "A 401 is answered once at most, with other credentials, and all calls that met it share one refresh.",
+		Measure: "In each call the attempts after a 401 or 407: one at most, and with other credentials; after a 403 none with the same ones. For " +
+			"each client the requests to the refresh endpoint (/token unless the contract names another path): in any 2 s no more than " +
+			"credentials met a 401 in the 10 s before. A refresh that failed in passing (5xx, 429, no answer) may be repeated and does not count.",
+		Why: "If new credentials do not help, newer ones will not either: the client refreshes and repeats for ever, five times a second. And when " +
+			"one token expires under twenty calls, twenty refreshes at once look like an attack, or invalidate each other.",
+		Fix: "Renew credentials in one place, behind a lock: whoever meets a 401 with a token that was replaced meanwhile takes the new one. Repeat " +
+			"the request once, with a mark that it was repeated; at the second 401, or when the refresh is refused, sign out. Never send the " +
+			"refresh itself through the code that refreshes.",
+		Source: "RFC 9110 15.5.2 and 15.5.4 (June 2022); RFC 6749 5.2; reports of endless refreshes: OpenMeet-Team/openmeet-platform pull " +
+			"request 414, vaadin-connect issue 335 (read in 2026)",
+		Samples: Samples{Calls: 3},
+		New: func(c *Contract) Clause {
+			return &AuthRefreshOnce{Table: c.Responses, Quiet: quietOf(c)}
+		},
+	})
+}
+
+// AuthRefreshOnce promises that credentials are renewed once, and that the request is repeated once with them.
+type AuthRefreshOnce struct {
+	Refresh string        `yaml:"refresh"` // path of the endpoint that gives new credentials; default /token
+	Within  time.Duration `yaml:"within"`  // time in which calls that meet the same 401 have to share a refresh; default 2 s
+	Table   *Responses    `yaml:"-"`       // nil: the strict table
+	Quiet   time.Duration `yaml:"quiet"`   // silence after which a call counts as over, unless its client has ended; 5 s at least
+}
+
+// ID names the clause.
+func (p AuthRefreshOnce) ID() string { return "auth-refresh-once" }
+
+// Validate finds parameters that make no sense.
+func (p *AuthRefreshOnce) Validate(n strict.Node) {
+	if f, ok := n.Field("refresh"); ok && (p.Refresh == "" || p.Refresh[0] != '/') {
+		f.Fail("refresh: %q is no path; it starts with a slash, like /oauth/token", p.Refresh)
+	}
+	atLeast(n, "within", p.Within, time.Millisecond)
+	atLeast(n, "quiet", p.Quiet, 0)
+}
+
+// Check looks at what calls and clients do after a 401.
+func (p AuthRefreshOnce) Check(calls []Call) Result {
+	p.Refresh, p.Within = cmp.Or(p.Refresh, "/token"), cmp.Or(p.Within, 2*time.Second)
+	if p.Table == nil {
+		p.Table = StrictResponses()
+	}
+	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
+	clients := map[string]*credentials{}
+	for i := range calls {
+		c := &calls[i]
+		who := clients[c.Client]
+		if who == nil {
+			who = &credentials{}
+			clients[c.Client] = who
+		}
+		if c.Attempts[0].Path == p.Refresh {
+			who.refreshes = append(who.refreshes, c)
+			continue
+		}
+		at, broken, met := p.answers(c, who)
+		switch {
+		case broken:
+			t.breach(c, float64(len(c.Attempts)-at), func() (string, []journal.Entry) { return p.text(c, at), c.Attempts[at : at+2] })
+		case met:
+			t.keep(ends.over(c))
+		}
+	}
+	for _, who := range clients {
+		p.share(&t, who)
+	}
+	return t.result("no 401 was answered more than once, nor with the same credentials", "no call was answered 401, 403 or 407",
+		ends.unsure("no 401 was answered more than once, nor with the same credentials"))
+}
+
+// credentials is what one client does about them.
+type credentials struct {
+	refused   []refusedAuth
+	refreshes []*Call
+}
+
+// refusedAuth is the first 401 that some credentials met.
+type refusedAuth struct {
+	auth  uint64
+	entry *journal.Entry
+}
+
+// answers finds the first attempt that answers a challenge as it should not, and collects the credentials that were refused.
+func (p AuthRefreshOnce) answers(c *Call, who *credentials) (at int, broken, met bool) {
+	renewed := false
+	for i := range c.Attempts {
+		e := &c.Attempts[i]
+		behaviour := p.Table.after(e)
+		if behaviour != OnceAfterRefresh && (e.Status != 403 || behaviour != Never) {
+			continue
+		}
+		met = true
+		if e.Status != 403 {
+			who.refused = append(who.refused, refusedAuth{e.Auth, e})
+		}
+		if i+1 == len(c.Attempts) || c.Attempts[i+1].At < endOf(e)-overlap || broken {
+			continue
+		}
+		same := e.Auth == c.Attempts[i+1].Auth
+		if same || renewed && e.Status != 403 {
+			at, broken = i, true
+		}
+		renewed = true
+	}
+	return at, broken, met
+}
+
+func (p AuthRefreshOnce) text(c *Call, at int) string {
+	e, next := &c.Attempts[at], &c.Attempts[at+1]
+	text := fmt.Sprintf("attempt %d came %s after %s", at+2, span(max(0, c.Gap(at))), after(e))
+	if e.Auth == next.Auth {
+		return text + " with the same credentials; the contract says only with others"
+	}
+	return text + "; the contract says once at most, with renewed credentials, and this was the second time"
+}
+
+// refusedFor is how long ago a 401 may have been that a refresh answers.
+const refusedFor = 10 * time.Second
+
+// share judges the refreshes of one client.
+func (p AuthRefreshOnce) share(t *tally, who *credentials) {
+	type refresh struct {
+		call  *Call
+		entry *journal.Entry
+	}
+	var done []refresh // those that worked, or were refused for good
+	for _, c := range who.refreshes {
+		for k := range c.Attempts {
+			if e := &c.Attempts[k]; !e.Open && p.Table.after(e) != Backoff {
+				done = append(done, refresh{c, e})
+			}
+		}
+	}
+	slices.SortStableFunc(done, func(a, b refresh) int { return cmp.Compare(a.entry.At, b.entry.At) })
+	from := 0
+	for i, r := range done {
+		for done[from].entry.At < r.entry.At-p.Within+Early(p.Within) {
+			from++
+		}
+		spent, first := who.spent(r.entry.At)
+		if n := i - from + 1; len(spent) > 0 && n > len(spent) {
+			t.breach(r.call, float64(n), func() (string, []journal.Entry) {
+				return fmt.Sprintf("%s refreshed %d times within %s, after %s had met a 401; the contract says that calls share a refresh", named(r.call.Client), n,
+					span(p.Within), plural(len(spent), "credential")), []journal.Entry{*first, *done[i-1].entry, *r.entry}
+			})
+			return
+		}
+	}
+}
+
+// spent are the credentials that met a 401 shortly before, and the last such answer.
+func (who *credentials) spent(before time.Duration) (spent map[uint64]bool, last *journal.Entry) {
+	spent = map[uint64]bool{}
+	for _, r := range who.refused {
+		if end := endOf(r.entry); end <= before+overlap && end >= before-refusedFor {
+			spent[r.auth], last = true, r.entry
+		}
+	}
+	return spent, last
+}

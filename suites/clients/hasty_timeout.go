@@ -1,0 +1,14 @@
+package clients
+
+import "time"
+
+func init() {
+	p := polite()
+	p.timeout = 300 * time.Millisecond
+	register(Client{
+		Name:    "hasty-timeout",
+		Summary: "gives a server 0.3 s before it asks again",
+		Breaks:  []string{"attempt-timeout"},
+		Call:    p.call,
+	})
+}
