@@ -56,5 +56,6 @@ var entryFields = []struct{ name, kind, about string }{
 	{"directive", "string", "whether to retry, where the answer says so outright: yes, no, or pushback after retry_after_ms"},
 	{"retry_after_ms", "string", "retry-after-ms, x-ms-retry-after-ms or grpc-retry-pushback-ms, as sent"},
 	{"date", "string", "the answer's own Date, where Retry-After is no number and the Date was set on purpose"},
+	{"sends", "integer", "how often the request was sent to the upstream, where it was not once with an answer"},
 	{"raw", "object", "by name, in base64: fields that are not UTF-8"},
 }

@@ -70,6 +70,7 @@ func (b *relay) answer(x *recorder, w http.ResponseWriter, r *http.Request) {
 	x.asked, x.relaying = true, true
 	defer func() { x.relaying = false }()
 	p, through := b.proxy, w != http.ResponseWriter(x)
+	p.Transport = &sends{b.transport, x.entry}
 	p.ModifyResponse = func(answer *http.Response) error {
 		x.entry.Asked(answer.StatusCode)
 		if answer.StatusCode == http.StatusSwitchingProtocols {

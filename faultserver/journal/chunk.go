@@ -120,7 +120,10 @@ type rest struct {
 func unpack(sent, told string) (r rest) {
 	var more Rare
 	more.Sent.unpack([]byte(sent))
-	if r.retryAfter, more.Told = unpackTold([]byte(told)); more != (Rare{}) {
+	var end ending
+	end.unpack([]byte(told))
+	r.retryAfter, more.Told, more.Sends = end.retryAfter, end.Told, end.sends
+	if more != (Rare{}) {
 		r.rare = &more
 	}
 	return r

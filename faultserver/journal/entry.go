@@ -48,7 +48,7 @@ type Entry struct {
 
 	Rule, Fault string // what acted; empty when untouched
 	Unprocessed bool   // the client was told that nothing was done: HTTP/2's REFUSED_STREAM, or GOAWAY with a stream below
-	Upstream    int    // status that the upstream gave, or the stub behind a fault; 0 if it was not asked
+	Upstream    int    // status that the upstream gave, or the stub behind a fault; 0 if it was not asked, or gave none
 
 	Rare *Rare // what only few exchanges have to tell, nil where there is none; may be shared, so not to be written to
 }
@@ -72,6 +72,18 @@ func (e Entry) Request() string {
 		return "(no request)"
 	}
 	return e.Method + " " + e.Path
+}
+
+// Hits is how often the request was sent to the upstream, or reached the stub behind a fault: more than once where a
+// kept-alive connection to the upstream died under it and it was sent again, perhaps after the upstream had done the work.
+func (e Entry) Hits() int {
+	switch {
+	case e.Rare != nil && e.Rare.Sends > 0:
+		return int(e.Rare.Sends)
+	case e.Upstream != 0:
+		return 1
+	}
+	return 0
 }
 
 // Delivered reports whether a whole answer went to a client that was still there.

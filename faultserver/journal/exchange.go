@@ -64,19 +64,30 @@ func (x *Exchange) Acted(rule, fault string) {
 // Answered notes the status and the Retry-After header as sent. Call it before the first byte goes out, so that whoever
 // got the answer finds it in the journal. The last call counts.
 func (x *Exchange) Answered(status int, retryAfter string) {
-	var room [64]byte
-	x.write(func(r *record, t *texts) {
-		_, told := unpackTold(t.get(r.told))
-		r.status, r.told = small(status), t.add(string(packTold(room[:0], retryAfter, told)))
+	x.ending(func(e *ending, r *record) {
+		r.status, e.retryAfter = small(status), retryAfter
 		x.journal.signal()
 	})
 }
 
 // Told notes what else the answer tells the client. Call it before Answered, for the same reason. The last call counts.
 func (x *Exchange) Told(told Told) {
+	x.ending(func(e *ending, _ *record) { e.Told = told })
+}
+
+// Sends notes how often the request was sent to the upstream, where it was not once with an answer. The last call counts.
+func (x *Exchange) Sends(n int) {
+	x.ending(func(e *ending, _ *record) { e.sends = int32(n) })
+}
+
+// ending changes what is packed of the answer.
+func (x *Exchange) ending(change func(e *ending, r *record)) {
+	var room [64]byte
 	x.write(func(r *record, t *texts) {
-		retryAfter, _ := unpackTold(t.get(r.told))
-		r.told = t.add(string(packTold(nil, retryAfter, told)))
+		var e ending
+		e.unpack(t.get(r.told))
+		change(&e, r)
+		r.told = t.add(string(e.pack(room[:0])))
 	})
 }
 

@@ -27,6 +27,7 @@ func TestEntryTellsTheWholeExchange(t *testing.T) {
 		x.Acted("outage", "latency+status")
 		x.Asked(200)
 		x.Told(allRare().Told)
+		x.Sends(int(allRare().Sends))
 		x.Answered(503, "2")
 		x.Cut()
 

@@ -31,6 +31,7 @@ func allRare() *Rare {
 			Range: "bytes=5-\xff", EarlyData: true, Stamp: 1, Marks: "X-Request-Id=0000000000000001",
 		},
 		Told{Location: "//elsewhere/\xe9", Directive: DirectivePushback, RetryAfterMS: "1500", Date: "Sun, 06 Nov 1994 08:49:37 GMT\xe9"},
+		math.MaxInt32,
 	}
 }
 

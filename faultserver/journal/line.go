@@ -76,6 +76,7 @@ type line struct {
 	Directive    Directive `json:"directive,omitempty"`
 	RetryAfterMS string    `json:"retry_after_ms,omitempty"`
 	Date         string    `json:"date,omitempty"`
+	Sends        int32     `json:"sends,omitempty"`
 
 	// Raw holds, by field name and in base64, the strings that JSON cannot carry because they are not UTF-8.
 	Raw map[string][]byte `json:"raw,omitempty"`
@@ -128,6 +129,7 @@ func toLine(e *Entry) line {
 		l.CallBy, l.Trace, l.Request, l.Hop, l.Proxied = r.CallBy, r.Trace, sum(r.Request), r.Hop, r.Proxied
 		l.Range, l.EarlyData, l.Stamp, l.Marks = r.Range, r.EarlyData, sum(r.Stamp), r.Marks
 		l.Location, l.Directive, l.RetryAfterMS, l.Date = r.Location, r.Directive, r.RetryAfterMS, r.Date
+		l.Sends = r.Sends
 	}
 	if l.plain() {
 		return l
@@ -172,5 +174,6 @@ func (l *line) rare() Rare {
 			Range: l.Range, EarlyData: l.EarlyData, Stamp: uint64(l.Stamp), Marks: l.Marks,
 		},
 		Told{Location: l.Location, Directive: l.Directive, RetryAfterMS: l.RetryAfterMS, Date: l.Date},
+		l.Sends,
 	}
 }

@@ -96,23 +96,35 @@ func (s *Sent) unpack(text []byte) {
 	s.Proxied, s.EarlyData = u.mask.has(7), u.mask.has(8)
 }
 
-// packTold packs what an answer tells, Retry-After included.
-func packTold(room []byte, retryAfter string, t Told) []byte {
-	if retryAfter == "" && t == (Told{}) {
-		return nil
-	}
-	return packed(append(room, 0)).text(0, retryAfter).text(1, t.Location).text(2, string(t.Directive)).text(3, t.RetryAfterMS).text(4, t.Date)
+// ending is what few exchanges say once they are answered.
+type ending struct {
+	retryAfter string
+	Told
+	sends int32
 }
 
-func unpackTold(text []byte) (retryAfter string, t Told) {
+func (e *ending) pack(room []byte) []byte {
+	if *e == (ending{}) {
+		return nil
+	}
+	p := packed(append(room, 0)).text(0, e.retryAfter).text(1, e.Location).text(2, string(e.Directive)).text(3, e.RetryAfterMS).text(4, e.Date)
+	if p.mark(5, e.sends != 0) {
+		p = binary.BigEndian.AppendUint32(p, uint32(e.sends))
+	}
+	return p
+}
+
+func (e *ending) unpack(text []byte) {
 	if len(text) == 0 {
-		return "", Told{}
+		return
 	}
 	u := unpacker{text[:1], text[1:]}
-	u.text(0, &retryAfter)
-	u.text(1, &t.Location)
-	u.text(2, (*string)(&t.Directive))
-	u.text(3, &t.RetryAfterMS)
-	u.text(4, &t.Date)
-	return retryAfter, t
+	u.text(0, &e.retryAfter)
+	u.text(1, &e.Location)
+	u.text(2, (*string)(&e.Directive))
+	u.text(3, &e.RetryAfterMS)
+	u.text(4, &e.Date)
+	if u.mask.has(5) {
+		e.sends = int32(binary.BigEndian.Uint32(u.take(4)))
+	}
 }

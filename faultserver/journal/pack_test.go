@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,14 +22,20 @@ func TestPackedFactsComeBack(t *testing.T) {
 		}
 	}
 	for i := range reflect.TypeFor[Told]().NumField() {
-		var alone Told
-		reflect.ValueOf(&alone).Elem().Field(i).Set(reflect.ValueOf(allRare().Told).Field(i))
-		if after, got := unpackTold(packTold(nil, "", alone)); after != "" || got != alone {
-			t.Errorf("%q, got  %+v\nwant %+v", after, got, alone)
-		}
+		var alone ending
+		reflect.ValueOf(&alone.Told).Elem().Field(i).Set(reflect.ValueOf(allRare().Told).Field(i))
+		comesBack(t, alone)
 	}
-	if got, told := unpackTold(packTold(nil, "2", Told{})); got != "2" || told != (Told{}) {
-		t.Errorf("Retry-After %q, told %+v", got, told)
+	for _, e := range []ending{{retryAfter: "2"}, {sends: math.MaxInt32}, {"2", allRare().Told, 3}, {}} {
+		comesBack(t, e)
+	}
+}
+
+func comesBack(t *testing.T, want ending) {
+	t.Helper()
+	var got ending
+	if got.unpack(want.pack(nil)); got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
 

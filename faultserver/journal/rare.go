@@ -10,6 +10,7 @@ import (
 type Rare struct {
 	Sent
 	Told
+	Sends int32 // how often the request was sent to the upstream, unless it was once, and answered: see Entry.Hits
 }
 
 // Sent is what few requests say of themselves. Hashes compare within one history only.

@@ -106,6 +106,9 @@ func (t *tail) line(e journal.Entry) string {
 	if e.Upstream != 0 && (e.Upstream != e.Status || e.Cut) {
 		why += fmt.Sprintf(", upstream said %d", e.Upstream) // the work was done, whatever the client thinks
 	}
+	if n := e.Hits(); n > 1 || n == 1 && e.Upstream == 0 {
+		why += fmt.Sprintf(", sent to the upstream %s", plural(n, "time"))
+	}
 	return fmt.Sprintf("%s %s  %-12s %s -> %s%s\n",
 		t.paint.Dim(fmt.Sprintf("%5s", "#"+strconv.FormatUint(e.Seq, 10))), fmt.Sprintf("%9.3f s", e.At.Seconds()),
 		report.Clean(e.Client), report.Clean(request), t.shade(e)(report.Answer(w)), t.paint.Dim(why))
