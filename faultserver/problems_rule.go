@@ -1,6 +1,7 @@
 package faultserver
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -40,6 +41,11 @@ func (r Rule) wrongMatch() (found []problem) {
 	}
 	if twice := sameHeader(m.Headers); twice != "" {
 		found = append(found, wrong("match.headers", "%s stands there twice; case does not tell header names apart", twice)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
+		if why := neverCarried(name, m.Headers[name]); why != "" {
+			found = append(found, wrong("match.headers."+name, "%s", why)...)
+		}
 	}
 	if len(found) > before {
 		return found

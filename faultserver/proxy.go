@@ -73,6 +73,12 @@ func (b *relay) answer(x *recorder, w http.ResponseWriter, r *http.Request) {
 	p.Transport = &sends{b.transport, x.entry}
 	p.ModifyResponse = func(answer *http.Response) error {
 		x.entry.Asked(answer.StatusCode)
+		if answer.StatusCode < 100 {
+			return fmt.Errorf("it answered with status %03d, which there is not", answer.StatusCode)
+		}
+		if _, typed := answer.Header["Content-Type"]; !typed {
+			w.Header()["Content-Type"] = nil // net/http would guess one
+		}
 		if answer.StatusCode == http.StatusSwitchingProtocols {
 			x.upgraded = true
 			x.answers(answer.StatusCode)

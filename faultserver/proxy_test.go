@@ -426,3 +426,57 @@ func TestParseUpstream(t *testing.T) {
 		}
 	}
 }
+
+// What the upstream leaves out, the proxy does not make up, whether its body comes at once or in parts.
+func TestProxyGuessesNoContentType(t *testing.T) {
+	for _, size := range []int{1, 600, 100_000} {
+		upstream := func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			_, _ = w.Write(make([]byte, size))
+		}
+		proxied(t, upstream, func(t *testing.T, w *world) {
+			answer, err := w.client.Get("http://api.test/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if kind, typed := answer.Header["Content-Type"]; typed {
+				t.Errorf("%d bytes: Content-Type %q", size, kind)
+			}
+		})
+	}
+}
+
+// raw is an upstream that answers with these bytes and closes the connection.
+func raw(answer string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			_, _ = io.WriteString(conn, answer)
+			conn.Close()
+		}
+	}
+}
+
+// An answer that cannot be passed on is the upstream's fault, and no panic of this server.
+func TestProxyStatusThatThereIsNot(t *testing.T) {
+	proxied(t, raw("HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n"), func(t *testing.T, w *world) {
+		status, text := w.ask(t, "GET /", "")
+		if e := w.last(t); status != 502 || !strings.Contains(text, "status 099, which there is not") || e.Status != 502 || e.Upstream != 99 {
+			t.Errorf("%d %q, %+v", status, text, e)
+		}
+	})
+}
+
+// An answer that the upstream breaks off is lost as it was to be lost, and not as the upstream lost it.
+func TestProxyLosesBrokenAnswers(t *testing.T) {
+	for by, want := range map[fault.Loss]string{fault.ByReset: "reset by peer", fault.ByClose: "EOF", 503: "503"} {
+		proxied(t, raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), func(t *testing.T, w *world) {
+			w.use(t, faultserver.Rule{Fault: fault.Of("lose-answer", &fault.LoseAnswer{By: by})})
+			status, text := w.ask(t, "POST /", "")
+			e := w.last(t)
+			if !strings.Contains(fmt.Sprint(status, text), want) || e.Upstream != 200 || e.Fault != "lose-answer" || e.Cut != (status == 0) {
+				t.Errorf("%d %q, want %s; %+v", status, text, want, e)
+			}
+		})
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/retrygate/retrygate/faultserver/fault"
 )
 
 // variable is what a path template may have in braces, before the pattern.
@@ -87,6 +89,25 @@ func sameHeader(headers map[string]string) string {
 			return name
 		}
 		seen[name] = true
+	}
+	return ""
+}
+
+// neverCarried says why no request is seen with a header of this name and value; "" if one can be.
+func neverCarried(name, value string) string {
+	switch http.CanonicalHeaderKey(name) {
+	case "Host":
+		return "no header rule sees Host; write match: {host: " + value + "}"
+	case "Transfer-Encoding", "Trailer":
+		return "no rule sees " + name + ": it is about how the request is carried, and ends with its connection"
+	}
+	switch {
+	case !fault.ValidName(name):
+		return fmt.Sprintf("%q is no header name; it takes letters, digits and hyphens", name)
+	case !fault.ValidValue(value):
+		return fmt.Sprintf("the value of %s has a character that no header may hold", name)
+	case strings.TrimSpace(value) != value:
+		return fmt.Sprintf("the value of %s begins or ends with a space, and values are read without", name)
 	}
 	return ""
 }

@@ -155,6 +155,9 @@ func (a *Auth) Validate(n strict.Node) {
 	if a.Fails != 0 && a.Loops {
 		n.At("loops").Fail("fails and loops cannot stand together; the endpoint gives tokens or it does not")
 	}
+	if a.Fails != 0 && (a.Lives != 0 || a.Uses != 0) {
+		n.At("fails").Fail("no token is given where fails is set, so lives and uses say nothing; leave these out")
+	}
 	if a.Loops && (a.Lives != 0 || a.Uses != 0) {
 		n.At("loops").Fail("tokens that are never good have no lives and uses; leave these out")
 	}

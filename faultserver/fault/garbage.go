@@ -69,7 +69,7 @@ func (g *Garbage) Validate(n strict.Node) {
 		switch {
 		case g.Bytes != 0:
 			n.At("line").Fail("bytes and line cannot stand together; keep one")
-		case !validValue(g.Line):
+		case !ValidValue(g.Line):
 			n.At("line").Fail("line has a line end or another control character in it")
 		case statusLine.MatchString(g.Line):
 			n.At("line").Fail("line: %q is a status line in order; want one that is not, such as %q", g.Line, "HTTP/1.1 2OO OK")

@@ -44,8 +44,18 @@ type LoseAnswer struct {
 
 // Inject lets next answer to nobody, and then fails.
 func (f *LoseAnswer) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	next.ServeHTTP(&lost{header: http.Header{}}, r)
+	unseen(next, r)
 	f.By.lose(w, r)
+}
+
+// unseen has next answer to nobody. One that breaks its own answer off changes nothing: it would be lost all the same.
+func unseen(next http.Handler, r *http.Request) {
+	defer func() {
+		if reason := recover(); reason != nil && reason != http.ErrAbortHandler {
+			panic(reason)
+		}
+	}()
+	next.ServeHTTP(&lost{header: http.Header{}}, r)
 }
 
 // Loss is how an answer is lost: Reset, Close, or the status that a gateway gives in its place.

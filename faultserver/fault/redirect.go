@@ -116,7 +116,7 @@ func (f *Redirect) Validate(n strict.Node) {
 		strict.AtLeast(n, "chain", f.Chain, 1)
 	}
 	if _, ok := n.Field("to"); ok {
-		if u, err := url.Parse(f.To); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !validValue(f.To) {
+		if u, err := url.Parse(f.To); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !ValidValue(f.To) {
 			n.At("to").Fail("to: %q is no URL of another host; write it like http://127.0.0.1:8081/elsewhere", f.To)
 		}
 	}

@@ -84,7 +84,7 @@ func (a *RetryAfter) Validate(n strict.Node) {
 		n.Fail("an answer has one Retry-After; keep one of seconds, date and raw")
 	case a.In != nil && *a.In < 0:
 		n.Fail(`retry-after: %v is too small; to send a negative number, write {raw: "%d"}`, *a.In, seconds(*a.In))
-	case a.Raw != nil && !validValue(*a.Raw):
+	case a.Raw != nil && !ValidValue(*a.Raw):
 		n.At("raw").Fail("the value of Retry-After has a character that no header may hold")
 	case a.Date == nil && a.Form != "":
 		n.At("form").Fail("form is for dates; give a date, or leave it out")

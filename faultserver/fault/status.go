@@ -150,7 +150,7 @@ func checkHeaders(headers strict.Node) (given map[string]bool) {
 			pair.Key.Fail("%s stands there twice; case does not tell header names apart", name)
 		case !ValidName(name):
 			pair.Key.Fail("%q is no header name; it takes letters, digits and hyphens", pair.Key.String())
-		case !validValue(pair.Value.String()):
+		case !ValidValue(pair.Value.String()):
 			pair.Value.Fail("the value of %s has a character that no header may hold", name)
 		case computed[name] != "":
 			pair.Key.Fail("%s cannot be set: %s", name, computed[name])
@@ -167,7 +167,7 @@ func ValidName(name string) bool {
 	}) < 0
 }
 
-// validValue checks a header value: a line break in it would begin another header.
-func validValue(value string) bool {
+// ValidValue reports whether a header may hold the value: a line break in it would begin another header.
+func ValidValue(value string) bool {
 	return strings.IndexFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) < 0
 }
