@@ -27,6 +27,7 @@ type connection struct {
 	state   *tls.ConnectionState // nil: no TLS, or none yet
 	cert    string               // names the client by its certificate; "" if it showed none
 
+	holds  atomic.Bool // a fault stays with it: there is something behind mu for its requests
 	broken atomic.Bool // a fault broke it, with everything that went on over it
 	rude   atomic.Bool // an answer was cut: it ends without a word, under TLS too
 

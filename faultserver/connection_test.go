@@ -98,13 +98,15 @@ func TestConnectionRules(t *testing.T) {
 		plan string
 		want string // of six requests by two clients in turn
 	}{
-		"all":                 {"rules: [{name: r, when: {first: 3}, fault: refused}]", "- refused; - refused; - refused; POST 200; POST 200; POST 200"},
-		"each client":         {"rules: [{name: r, when: {first: 1}, per: client, fault: refused}]", "- refused; - refused; POST 200; POST 200; POST 200; POST 200"},
-		"kept alive":          {"rules: [{name: r, when: {sequence: {hits: [3, 5]}}, fault: refused}]", "POST 200; POST 200; POST refused; POST 200; - refused; POST 200"},
-		"steps":               {"rules: [{name: r, steps: [refused, pass, early-reset, {reset-after: {requests: 1}}]}]", "- refused; POST 200; - early-reset; POST 200; POST 200; POST reset-after"},
-		"a sweep":             {"rules: [{name: r, per: client, sweep: [refused, early-reset]}]", "- refused; - early-reset; - refused; - early-reset; - refused; - early-reset"},
-		"then other rules":    {"rules: [{name: c, when: {first: 1}, fault: refused}, {name: r, steps: [pass, 503]}]", "- refused{c}; POST 200; POST 503 status; POST 200; POST 200; POST 200"},
-		"after some requests": {"rules: [{name: r, fault: {reset-after: {requests: 2}}}]", "POST 200; POST 200; POST 200; POST 200; POST reset-after; POST reset-after"},
+		"all":                  {"rules: [{name: r, when: {first: 3}, fault: refused}]", "- refused; - refused; - refused; POST 200; POST 200; POST 200"},
+		"each client":          {"rules: [{name: r, when: {first: 1}, per: client, fault: refused}]", "- refused; - refused; POST 200; POST 200; POST 200; POST 200"},
+		"kept alive":           {"rules: [{name: r, when: {sequence: {hits: [3, 5]}}, fault: refused}]", "POST 200; POST 200; POST refused; POST 200; - refused; POST 200"},
+		"steps":                {"rules: [{name: r, steps: [refused, pass, early-reset, {reset-after: {requests: 1}}]}]", "- refused; POST 200; - early-reset; POST 200; POST 200; POST reset-after"},
+		"a sweep":              {"rules: [{name: r, per: client, sweep: [refused, early-reset]}]", "- refused; - early-reset; - refused; - early-reset; - refused; - early-reset"},
+		"then other rules":     {"rules: [{name: c, when: {first: 1}, fault: refused}, {name: r, steps: [pass, 503]}]", "- refused{c}; POST 200; POST 503 status; POST 200; POST 200; POST 200"},
+		"the first rule alone": {"rules: [{name: r, fault: {reset-after: {requests: 2}}}, {name: c, when: {first: 1}, fault: refused}]", "POST 200; POST 200; POST 200; POST 200; POST reset-after; POST reset-after"},
+		"a pass":               {"rules: [{name: r, steps: [pass, pass, pass, pass, refused, refused]}, {name: c, fault: early-reset}]", "POST 200; POST 200; POST 200; POST 200; POST refused; POST refused"},
+		"after some requests":  {"rules: [{name: r, fault: {reset-after: {requests: 2}}}]", "POST 200; POST 200; POST 200; POST 200; POST reset-after; POST reset-after"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, w *world) {
@@ -135,6 +137,46 @@ func TestConnectionRules(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A fault that stays with a connection goes with its plan, also where its time has begun.
+func TestHeldFaultsEndWithThePlan(t *testing.T) {
+	for _, held := range []fault.Fault{&fault.IdleClose{After: second}, &fault.ResetAfter{Requests: 1, AtOnce: true}} {
+		virtual(t, func(t *testing.T, w *world) {
+			w.use(t, faultserver.Rule{Name: "r", Fault: fault.Of("held", held)})
+			w.do(t, "GET /")
+			w.use(t)
+			for range 2 {
+				w.do(t, "GET /")
+				time.Sleep(5 * second)
+			}
+			for _, e := range w.Journal().Entries() {
+				if e.Conn != 1 || e.Status != 200 {
+					t.Errorf("%T: %+v", held, e)
+				}
+			}
+		})
+	}
+}
+
+// Connections are reset at once behind the last answer, and not before, however long they are idle between two.
+func TestResetAtOnceCounts(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.use(t, faultserver.Rule{Name: "r", Fault: fault.Of("reset-after", &fault.ResetAfter{Requests: 2, AtOnce: true})})
+		for range 4 {
+			w.do(t, "GET /")
+			time.Sleep(second)
+		}
+		var conns []uint64
+		for _, e := range w.Journal().Entries() {
+			if !e.Unused() {
+				conns = append(conns, e.Conn)
+			}
+		}
+		if len(conns) != 4 || conns[0] != conns[1] || conns[1] == conns[2] || conns[2] != conns[3] {
+			t.Errorf("the requests came over connections %v", conns)
+		}
+	})
 }
 
 // The same seed refuses the same connections.

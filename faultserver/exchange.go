@@ -79,7 +79,7 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection, f
 	x.client, x.call = a.Client, a.Call
 	s.run.RLock()
 	x.program = s.program.Load()
-	if x.program.connects {
+	if x.program.connects || c.holds.Load() { // also what an earlier plan has left
 		x.met = c.first(x.program)
 	}
 	if x.turn = x.program.ordered; x.turn {

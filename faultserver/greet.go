@@ -78,6 +78,7 @@ func (s *Server) hold(c *connection, r *rule, name string, f fault.Lasting) {
 	if c.conn != nil {
 		s.talk(c)
 		c.rule, c.name, c.held = r, name, f.Hold(c.talk)
+		c.holds.Store(true)
 	}
 }
 
@@ -88,6 +89,7 @@ func (c *connection) first(p *program) bool {
 	if c.program != p { // it is from before the plan
 		if c.held != nil {
 			c.held.Drop()
+			c.holds.Store(false)
 		}
 		c.program, c.met, c.rule, c.held = p, false, nil, nil
 	}
