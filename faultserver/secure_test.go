@@ -122,12 +122,40 @@ func TestCertificateOverlooked(t *testing.T) {
 		if code, text := w.ask(t, "GET /", ""); code != 0 || !strings.Contains(text, "expired") {
 			t.Errorf("%d %s", code, text)
 		}
+		synctest.Wait() // the server learns of it after the client
 		transport.TLSClientConfig.InsecureSkipVerify = true
-		if got := w.do(t, "GET /"); got != 200 {
-			t.Error(got)
+		for range 2 {
+			answer, err := w.client.Get("https://api.test:80/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Body.Close(); answer.StatusCode != 200 || answer.TLS.DidResume {
+				t.Errorf("%d, without a certificate: %v", answer.StatusCode, answer.TLS.DidResume)
+			}
 		}
 		synctest.Wait()
-		if got := wireText(w.Journal().Entries()); got != "GET 200; - certificate left; GET 200 certificate" {
+		if got := wireText(w.Journal().Entries()); got != "GET 200; - certificate left; GET 200 certificate; GET 200 certificate" {
+			t.Error(got)
+		}
+	})
+}
+
+// A handshake that fails when the plan is another one already is not blamed on a fault of that plan's predecessor.
+func TestHandshakesBelongToTheirPlan(t *testing.T) {
+	secured(t, func(t *testing.T, w *world) {
+		w.use(t, faultserver.Rule{Name: "r", Fault: fault.Of("certificate", &fault.Certificate{Problem: "expired"})})
+		conn, err := w.network.DialContext(t.Context(), "tcp", "api.test:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		synctest.Wait() // it is accepted
+		w.use(t)
+		if err := tls.Client(conn, &tls.Config{RootCAs: w.ca.Only(), ServerName: "localhost"}).Handshake(); err == nil {
+			t.Error("the certificate is accepted")
+		}
+		synctest.Wait()
+		if got := wireText(w.Journal().Entries()); got != "- left" {
 			t.Error(got)
 		}
 	})
