@@ -29,6 +29,13 @@ func Frames(conn net.Conn) (f *frames, field string) {
 func (f *frames) Read(p []byte) (int, error)  { return f.read(p) }
 func (f *frames) Write(p []byte) (int, error) { return f.write(p) }
 func (f *frames) Mark(id, code uint32)        { f.opens(id); f.mark(id, code) }
+func (f *frames) Open(id uint32)              { f.opens(id) }
+func (f *frames) Begin(id uint32) (away bool) { return f.begin(id) != nil }
+func (f *frames) GoAway(id uint32, all bool) (refuse bool) {
+	return f.goAway(id, all, 0, "", nil, "a fault")
+}
+
+// Held counts what it keeps in memory.
 func (f *frames) Held() int {
 	return cap(f.in.buffer) + cap(f.in.extra) + cap(f.in.whole) + len(f.open)
 }

@@ -61,7 +61,7 @@ func (f *frames) finish() {
 func (f *frames) finished() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.away == nil || f.away.shut || len(f.out.pending) > 0 || !f.out.between() {
+	if f.away == nil || f.away.shut || !f.out.between() {
 		return false
 	}
 	for id := range f.open {

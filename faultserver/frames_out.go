@@ -84,8 +84,8 @@ func (f *frames) flush(p []byte, same int) error {
 	o := &f.out
 	send := p
 	if len(o.changed) > 0 || same > 0 {
-		send = append(o.changed, p[same:]...)
-		o.changed = send
+		o.changed = append(o.changed, p[same:]...)
+		send = o.changed
 	}
 	if o.between() && len(o.pending) > 0 {
 		send = slices.Concat(send, o.pending)

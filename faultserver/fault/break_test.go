@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/retrygate/retrygate/faultserver/fault"
 )
@@ -236,4 +240,17 @@ func TestTruncateInFrontOfAReset(t *testing.T) {
 	if answer, err := raw(t, s, getText); answer != "" || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %q and then %v", answer, err)
 	}
+}
+
+// A connection over which a request came just before it would have been closed stays open.
+func TestIdleCloseLosesTheRace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		defer there.Close()
+		fault.CloseLate(&fault.IdleClose{After: time.Hour}, here)
+		_ = there.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := there.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error(err)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"time"
 
@@ -27,6 +28,25 @@ func Known(l *Ratelimit) (clients, times int) {
 		}
 	}
 	return len(g.young) + len(g.old), times
+}
+
+// OpensAfter returns when a limit lets the next request through that has counted some, at these times.
+func OpensAfter(limit Rate, counted ...time.Duration) time.Duration {
+	var r recent
+	for _, at := range counted {
+		r.add(at, limit.N)
+	}
+	return r.opens(limit)
+}
+
+// CloseLate has a timer of f come too late: a request was there already when it fired.
+func CloseLate(f *IdleClose, conn net.Conn) {
+	h := f.Hold(conn).(*idling)
+	h.Idle()
+	late := h.turn
+	h.Select(nil, new(http.Request))
+	h.close(late)
+	h.Drop()
 }
 
 // MaxKnown is how many clients a generation has at most.

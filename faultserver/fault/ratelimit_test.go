@@ -284,6 +284,9 @@ func TestRatelimitSaysWhatToDo(t *testing.T) {
 		"identical": {&fault.Ratelimit{Limits: []fault.Rate{{1, 10 * time.Second}}, Identical: &fault.Rate{N: 1, Per: time.Minute}}, 1, map[string]any{
 			"type":  "https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
 			"title": "Abnormal Usage Detected", "status": 429.0, "detail": identical, "violated-policies": []any{"identical-payload", "1/10s"}}},
+		"identical, and a limit that opens later": {&fault.Ratelimit{Limits: []fault.Rate{{1, time.Minute}}, Identical: &fault.Rate{N: 1, Per: 10 * time.Second}}, 1, map[string]any{
+			"type":  "https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
+			"title": "Abnormal Usage Detected", "status": 429.0, "detail": strings.Replace(identical, "within 1m", "within 10s", 1), "violated-policies": []any{"identical-payload", "1/1m"}}},
 		"ceiling": {&fault.Ratelimit{Limits: []fault.Rate{}, Ceiling: &fault.Rate{N: 2, Per: time.Minute}}, 2, map[string]any{
 			"type":  "https://iana.org/assignments/http-problem-types#quota-exceeded",
 			"title": "Quota Exceeded", "status": 429.0, "detail": ceiling, "violated-policies": []any{"all-clients"}}},
@@ -482,5 +485,12 @@ func BenchmarkRatelimit(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// Of requests at once, the later may be counted first. The limit opens no sooner for it.
+func TestRatesLookBackInOrder(t *testing.T) {
+	if opens := fault.OpensAfter(fault.Rate{N: 1, Per: time.Minute}, 5*time.Second, 3*time.Second); opens != 65*time.Second {
+		t.Errorf("the limit opens at %v", opens)
 	}
 }
