@@ -28,7 +28,7 @@ func writeMarkdown(w io.Writer, r Report, _ Style) error {
 			fmt.Fprintf(&b, ", seed %d", r.Seed)
 		}
 		if len(r.Scenarios) > 0 {
-			fmt.Fprintf(&b, "; %s", tally(r))
+			fmt.Fprintf(&b, "; %s%s", tally(r), hastened(r))
 		}
 		b.WriteString(".\n\n")
 	}

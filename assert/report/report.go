@@ -17,6 +17,7 @@ type Report struct {
 	Exit      int            `json:"exit"`
 	FailOn    assert.Level   `json:"fail_on"`
 	Seed      uint64         `json:"seed"`
+	Speed     int            `json:"speed,omitempty"` // how many times faster than the machine's the client's clock ran, at most; all times are the client's
 	Contract  Contract       `json:"contract"`
 	Clients   []Client       `json:"clients"`
 	Scenarios []Scenario     `json:"scenarios"`

@@ -88,7 +88,7 @@ func (p *page) header(r Report) {
 	}
 	p.para("contract  ", contract)
 	if len(r.Scenarios) > 0 {
-		p.para("run       ", tally(r))
+		p.para("run       ", tally(r)+hastened(r))
 	}
 	if calls := toldApart(r); calls != "" {
 		p.para("calls     ", calls)
@@ -96,6 +96,14 @@ func (p *page) header(r Report) {
 	if apart := notCharged(r); apart != "" {
 		p.para("besides   ", apart+": not charged as retries")
 	}
+}
+
+// hastened tells of a clock that ran faster; from there on all times are the client's.
+func hastened(r Report) string {
+	if r.Speed <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(", on a clock that ran %d times as fast", r.Speed)
 }
 
 // tally sums the scenarios up. They run side by side, so the longest one is about how long it took.

@@ -25,6 +25,7 @@ type verifyFlags struct {
 	clients    number
 	seed       seed
 	timeout    span
+	speed      speed
 	failOn     level
 	reports    destinations
 	journal    string
@@ -74,6 +75,7 @@ Exit codes:
   retrygate verify --contract contract.yaml --report junit=junit.xml -- ./client
   retrygate verify --report json -- node client.js | jq .verdict
   retrygate verify --worker -- python3 worker.py
+  retrygate verify --speed auto -- python3 client.py
   retrygate verify --journal journal.jsonl
   retrygate verify --contract contract.yaml --access-log access.log*`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -93,6 +95,9 @@ Exit codes:
 			if err := commandGiven(cmd, args); err != nil {
 				return err
 			}
+			if err := f.speed.possible(f.upstream.URL != nil); err != nil {
+				return err
+			}
 			return w.verify(f, args)
 		},
 	}
@@ -106,6 +111,7 @@ Exit codes:
 	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
 	flags.Var(&f.timeout, "timeout", "stop a client after so long; what takes longer to show stays undecided (default: as the scenario and the contract's deadline need)")
+	flags.Var(&f.speed, "speed", "run the client's clock so many times faster, or as fast as shows the same verdicts (auto); takes libfaketime (default: real time)")
 	flags.Var(&f.failOn, "fail-on", "least level of a breach that counts: advisory, minor, major or critical")
 	flags.Var(&f.reports, "report", "write a report as well ("+strings.Join(formatNames(), ", ")+"); without a file, in place of the text")
 	flags.StringVar(&f.journal, "journal", "", "judge the history in `FILE` (- is stdin) instead of running a client")
@@ -144,6 +150,7 @@ func commandGiven(cmd *cobra.Command, args []string) error {
 func (w *world) verify(f verifyFlags, argv []string) error {
 	request := contract.Request{
 		Client: f.client(argv), Clients: int(f.clients), Seed: uint64(f.seed), Limit: time.Duration(f.timeout),
+		Speed:    int(f.speed),
 		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
 		JUnit: f.reports.junit(), Journals: f.journalDir,
 	}

@@ -5,7 +5,7 @@ import "github.com/retrygate/retrygate/assert"
 // suspicious reports whether a clause that a machine or chance can bend is broken badly enough to fail the run.
 func (s *session) suspicious(o *outcome, r *run) bool {
 	for _, j := range r.clauses {
-		if j.Kind.Late && j.Level >= s.FailOn && o.results[j.Kind.ID].Verdict == assert.Fail {
+		if _, ok := o.settled[j.Kind.ID]; !ok && j.Kind.Late && j.Level >= s.FailOn && o.results[j.Kind.ID].Verdict == assert.Fail {
 			return true
 		}
 	}
@@ -17,7 +17,7 @@ func (s *session) suspicious(o *outcome, r *run) bool {
 func (o *outcome) confirm(again *outcome, r *run) {
 	for _, j := range r.clauses {
 		first := o.results[j.Kind.ID]
-		if !j.Kind.Late || first.Verdict != assert.Fail {
+		if _, ok := o.settled[j.Kind.ID]; ok || !j.Kind.Late || first.Verdict != assert.Fail {
 			continue
 		}
 		second, why := again.results[j.Kind.ID], ""

@@ -20,6 +20,7 @@ type Request struct {
 	Limit     time.Duration        // longest time for one client in one scenario; 0: as the scenario and the contract's deadline need
 	Upstream  *url.URL             // answers what no fault touches; nil: the stub
 	CA        *devca.CA            // the server speaks TLS under this authority; nil: plain HTTP
+	Speed     int                  // how many times faster than the machine's a command's clock runs, or Auto; 0 and 1: real time
 	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
 	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
 	Known     assert.Known         // breaches that are accepted for a while: they warn

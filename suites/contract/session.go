@@ -40,6 +40,9 @@ type outcome struct {
 	calls   []assert.Call
 	results map[string]assert.Result
 	err     error
+
+	speeds  []int              // that the scenario was run at; the outcome is of the last
+	settled map[string]settled // verdicts that are certain, by clause, of this run and faster ones
 }
 
 func newSession(req Request) (*session, error) {
@@ -90,6 +93,7 @@ func (s *session) least() time.Duration {
 // look is what came of the preflight.
 type look struct {
 	*driver.Preflight
+	paces
 	slow time.Duration // to allow for in each run
 	err  error
 }
@@ -117,7 +121,11 @@ func (s *session) preflight() look {
 			return look{err: err}
 		}
 	}
-	return look{Preflight: seen, slow: slow}
+	p, err := s.pace()
+	if err != nil {
+		return look{err: err}
+	}
+	return look{Preflight: seen, paces: p, slow: slow}
 }
 
 // calibrate looks for the header that tells calls apart, of a client that asks for one thing more than once.
@@ -151,20 +159,18 @@ func (s *session) run(r *run) *outcome {
 	if s.Limit == 0 && sc.Limit > 0 {
 		sc.Limit += look.slow
 	}
-	o := s.play(sc, r, look)
-	if o.err == nil && s.suspicious(o, r) {
-		o.confirm(s.play(sc, r, look), r)
-	}
-	return o
+	return s.hasten(sc, r, look)
 }
 
 // play runs a scenario once and judges what happened.
-func (s *session) play(sc scenarios.Scenario, r *run, look look) *outcome {
-	out, err := driver.Run(s.ctx, sc, s.Client, s.opts)
+func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int) *outcome {
+	options := s.opts
+	options.Speed = speed
+	out, err := driver.Run(s.ctx, sc, s.Client, options)
 	if err != nil {
 		return &outcome{Outcome: out, err: err}
 	}
-	o := &outcome{Outcome: out, results: map[string]assert.Result{}}
+	o := &outcome{Outcome: out, results: map[string]assert.Result{}, settled: map[string]settled{}}
 	o.calls = assert.Calls(out.History.Entries, assert.Key{
 		OneCall: look.OneCall && sc.Work.IsZero() && sc.Watch == 0, Table: s.Contract.Responses, Run: &out.Run,
 	})

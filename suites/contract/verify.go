@@ -91,11 +91,20 @@ func (s *session) report() report.Report {
 		r.Errors = append(r.Errors, look.err.Error())
 	} else {
 		r.Notes = slices.Concat(look.Notes, s.leftOut)
+		if look.note != "" {
+			r.Notes = append(r.Notes, look.note)
+		}
+		if look.speeds[0] > 1 {
+			r.Speed = look.speeds[0]
+		}
 		for _, run := range s.runs {
 			if len(run.clauses) > 0 {
 				run.addTo(&r)
 			}
 		}
+	}
+	if slower := s.slower(); slower != "" {
+		r.Notes = append(r.Notes, slower)
 	}
 	r.Accept(s.Known, s.Today)
 	r.Conclude()
@@ -122,7 +131,8 @@ func (run *run) addTo(r *report.Report) {
 		}
 	}
 	for _, j := range run.clauses {
-		r.Results = append(r.Results, report.NewResult(name, j.Level, o.results[j.Kind.ID], o.calls))
+		res, calls := o.of(j.Kind.ID)
+		r.Results = append(r.Results, report.NewResult(name, j.Level, res, calls))
 	}
 	r.Waits = append(r.Waits, report.WaitsOf(name, o.calls)...)
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
 // Client is what is put to the test. Run makes it do its work once against t, and returns when it has ended; it must end
@@ -20,6 +22,9 @@ type Target struct {
 	URL      string // scheme://host:port, nothing after it
 	Scenario string
 	Number   int // of the client among those that run side by side, from 1
+
+	clock    clock.Clock // of server and client
+	faketime string      // library that puts a command on it
 
 	http  *http.Client // reaches the server where an ordinary one would not; nil: an ordinary one does
 	trust *trust       // what a command is to trust; nil: nothing in particular

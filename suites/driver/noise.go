@@ -5,9 +5,13 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/clock"
 )
 
-const sliceSpan = 5 * time.Second
+const (
+	sliceSpan     = 5 * time.Second
+	fastSliceSpan = 500 * time.Millisecond // of the machine's time, where that of the client runs faster
+)
 
 // sample is one request of the canary: it followed the one that arrived at after, was due at due and came late.
 type sample struct {
@@ -17,14 +21,14 @@ type sample struct {
 
 // cut sorts samples into slices. Each counts in every slice that it touches, from the request before it until it came:
 // in a stall nothing arrives, and the shortest of runs lies between two requests.
-func cut(samples []sample, began time.Time, lasted time.Duration) assert.Noise {
-	slots := make([][]time.Duration, int(lasted/sliceSpan)+1)
+func cut(samples []sample, began time.Time, lasted, slice time.Duration) assert.Noise {
+	slots := make([][]time.Duration, int(lasted/slice)+1)
 	for _, s := range samples {
 		from, to := s.after.Sub(began), s.due.Add(s.late).Sub(began)
 		if to < 0 || from > lasted {
 			continue
 		}
-		for i := max(0, int(from/sliceSpan)); i <= min(len(slots)-1, int(to/sliceSpan)); i++ {
+		for i := max(0, int(from/slice)); i <= min(len(slots)-1, int(to/slice)); i++ {
 			slots[i] = append(slots[i], s.late)
 		}
 	}
@@ -35,11 +39,20 @@ func cut(samples []sample, began time.Time, lasted time.Duration) assert.Noise {
 		}
 		slices.Sort(late)
 		noise.Slices = append(noise.Slices, assert.Slice{
-			From: time.Duration(i) * sliceSpan, P50: quantile(late, 50), P99: quantile(late, 99), Max: late[len(late)-1],
+			From: time.Duration(i) * slice, P50: quantile(late, 50), P99: quantile(late, 99), Max: late[len(late)-1],
 			Samples: len(late),
 		})
 	}
 	return noise
+}
+
+// magnify makes what the machine was late by what that was on a faster clock.
+func magnify(n assert.Noise, c clock.Clock) assert.Noise {
+	for i := range n.Slices {
+		s := &n.Slices[i]
+		s.From, s.P50, s.P99, s.Max = c.Scale(s.From), c.Scale(s.P50), c.Scale(s.P99), c.Scale(s.Max)
+	}
+	return n
 }
 
 // quantile returns the value below which percent of the sorted list lie, between two of its values where need be: a slice

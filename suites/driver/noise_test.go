@@ -31,7 +31,7 @@ func TestNoiseIsCutToTheRunsClock(t *testing.T) {
 			[]assert.Slice{slice(0, 3500500*time.Microsecond, 6930010*time.Microsecond, 7*s, 2), slice(5*s, 7*s, 7*s, 7*s, 1), slice(10*s, 7*s, 7*s, 7*s, 1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := cut(c.samples, began, c.lasted).Slices; !reflect.DeepEqual(got, c.want) {
+			if got := cut(c.samples, began, c.lasted, sliceSpan).Slices; !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 		})

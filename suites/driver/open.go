@@ -8,11 +8,15 @@ import (
 	"net/http"
 
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/clock"
+	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 // open starts the server, with an address for each client.
 func (r *run) open() error {
+	r.clock = clock.Fast(r.options.Speed)
 	options := []faultserver.Option{
+		faultserver.WithJournal(journal.On(r.clock, 0)),
 		faultserver.WithSeed(r.options.Seed), faultserver.WithStub(r.options.Stub),
 		faultserver.WithErrorLog(log.New(&r.log, "", 0)),
 	}
@@ -35,7 +39,7 @@ func (r *run) open() error {
 		r.trust, err = newTrust(r.options.CA)
 	}
 	for i := 0; i < r.options.Clients && err == nil; i++ {
-		t := Target{Scenario: r.scenario.Name, Number: i + 1, trust: r.trust}
+		t := Target{Scenario: r.scenario.Name, Number: i + 1, trust: r.trust, clock: r.clock, faketime: r.faketime}
 		if r.options.Memory {
 			err = r.remember(&t, scheme)
 		} else {

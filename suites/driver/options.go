@@ -42,6 +42,10 @@ type Options struct {
 	// Polls is how often a client works by itself that never ends; 0: it ends when its work is done.
 	Polls time.Duration
 
+	// Speed runs the clocks of server and client so many times faster than the machine's: 50 makes a minute's backoff take
+	// 1.2 s. All times of the outcome are then the client's. It is for commands that obey libfaketime (see Obeys); default 1.
+	Speed int
+
 	StormLimit int           // requests after which a client is stopped at once; default 100
 	Enough     int           // requests with one method and path that settle the matter: soon after, the client is stopped; default 5, below 0: never
 	Start      time.Duration // how long a client may take to start before others get their turn to; default 5 s
@@ -55,6 +59,7 @@ type Options struct {
 
 	blind     bool // no canary: nobody will look at times
 	calibrate bool // keep what is needed to find a CallHeader
+	trial     bool // only the first retry matters
 }
 
 // defaults fills in what is not set.

@@ -83,7 +83,7 @@ const quoted = 1000
 // (Options.Polls) is stopped after three of its intervals. Errors are a
 // *StartError, a *SilentError, an *EndlessError, or why the server could not run.
 func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
-	o.Clients, o.StormLimit, o.Enough, o.blind = 1, preflightStorm, -1, true
+	o.Clients, o.StormLimit, o.Enough, o.Speed, o.blind = 1, preflightStorm, -1, 1, true
 	out, err := Run(ctx, scenarios.Scenario{Name: "preflight", Watch: looks * o.Polls}, client, o)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,8 @@ type process struct {
 	input          *os.File   // our end of stdin; nil: it is empty
 	copies         sync.WaitGroup
 
+	fake *fake // its clock; nil: the machine's
+
 	alive bool // something of it could not be ended
 }
 
@@ -64,6 +66,11 @@ func start(argv []string, t Target, input bool) (*process, error) {
 	if err == nil && input {
 		theirs, err = p.connectInput(theirs)
 	}
+	if err == nil && t.clock.Speed() > 1 {
+		if p.fake, err = newFake(t.faketime, t.clock, fmt.Sprintf("%s.%d", harness, number)); err == nil {
+			p.cmd.Env = p.fake.environment(p.cmd.Env)
+		}
+	}
 	if err == nil {
 		err = p.launch()
 	}
@@ -76,6 +83,7 @@ func start(argv []string, t Target, input bool) (*process, error) {
 		if p.input != nil {
 			p.input.Close()
 		}
+		p.fake.remove()
 		return nil, err
 	}
 	go func() {
@@ -161,6 +169,7 @@ func (p *process) hangUp() {
 // end asks the process and all that it started to end, and kills what is left of them after the grace.
 func (p *process) end(grace time.Duration) {
 	defer p.unwatch()
+	defer p.fake.remove()
 	defer p.hangUp()
 	if p.gone(0, nil) {
 		return

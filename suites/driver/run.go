@@ -10,6 +10,7 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/memnet"
 	"github.com/retrygate/retrygate/scenarios"
@@ -30,6 +31,10 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	if !s.Work.IsZero() && !Works(client) {
 		return nil, fmt.Errorf("scenario %s wants a client that keeps working, and %s ends after one call", s.Name, client.Name())
 	}
+	r := &run{scenario: s, client: client}
+	if err := r.hasten(o); err != nil {
+		return nil, err
+	}
 	release, err := o.Slots.acquire(ctx, o.Clients)
 	if err != nil {
 		return nil, err
@@ -46,7 +51,7 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 		}
 		defer leave()
 	}
-	r := &run{scenario: s, client: client, options: o}
+	r.options = o
 	if err := r.open(); err != nil {
 		return nil, err
 	}
@@ -65,6 +70,9 @@ type run struct {
 	client   Client
 	options  Options
 
+	faketime string      // library that makes the client's clock run faster
+	clock    clock.Clock // of server and client
+
 	server  *faultserver.Server
 	network memnet.Network // for Options.Memory
 	trust   *trust         // for Options.CA
@@ -79,20 +87,32 @@ type run struct {
 	over    chan struct{} // closed when all clients have ended
 }
 
+// hasten finds what makes the client's clock run faster, if it is to.
+func (r *run) hasten(o Options) (err error) {
+	if o.Speed <= 1 {
+		return nil
+	}
+	if _, ok := r.client.(*command); !ok || o.Memory {
+		return errors.New("only the clock of a command can run faster; a Go function can run in virtual time (see Options.Memory)")
+	}
+	r.faketime, err = Faketime()
+	return err
+}
+
 // start starts all clients together.
 func (r *run) start(ctx context.Context) {
-	r.began = time.Now()
+	r.began = r.clock.Now()
 	r.ends = make([]End, len(r.targets))
 	r.shifts = make([]*shift, len(r.targets))
 	r.ended = make(chan int, len(r.targets))
 	r.left, r.over = make(chan leftover), make(chan struct{})
 	r.watch = watch{
-		options: &r.options, journal: r.server.Journal(), clients: map[string]*watched{}, tell: r.tell,
+		options: &r.options, journal: r.server.Journal(), clock: r.clock, clients: map[string]*watched{}, tell: r.tell,
 		disconnect: func(client string) { r.note(r.server.Disconnect(client)) },
 	}
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
-		w := &watched{name: t.Client(), stop: stop, started: func() {}, routes: map[string]int{}}
+		w := &watched{name: t.Client(), clock: r.clock, stop: stop, started: func() {}, routes: map[string]int{}}
 		if c := r.scenario.Cancel; c != nil {
 			cancel := make(chan struct{})
 			w.cancelAfter, w.cancel, t.cancel = c.After, sync.OnceFunc(func() { close(cancel) }), cancel
@@ -101,6 +121,9 @@ func (r *run) start(ctx context.Context) {
 		if !r.options.Memory {
 			begin, w.started = r.options.Slots.turn(ctx, r.options.Start)
 		}
+		seen, next := make(chan struct{}), w.started
+		see := sync.OnceFunc(func() { close(seen) })
+		w.started = func() { see(); next() }
 		r.watch.clients[t.Client()] = w
 		go func() {
 			defer stop(nil)
@@ -108,7 +131,7 @@ func (r *run) start(ctx context.Context) {
 			if err := begin(); err != nil {
 				r.ends[i] = End{Client: t.Client(), URL: t.URL, Exit: Exit{Code: -1, Err: err}}
 			} else {
-				r.ends[i] = r.run(ctx, t)
+				r.ends[i] = r.run(ctx, t, seen)
 			}
 			r.ended <- i
 		}()
@@ -116,18 +139,9 @@ func (r *run) start(ctx context.Context) {
 }
 
 // run runs one client to its end.
-func (r *run) run(ctx context.Context, t Target) End {
-	began := time.Now()
-	limit, text := r.options.Limit, "did not end within %g s and was stopped"
-	if r.scenario.Watch > 0 {
-		limit, text = r.scenario.Watch, "was watched for %g s, which is what the scenario wants, and stopped"
-	}
-	ctx, free := context.WithTimeoutCause(ctx, limit, &stopped{
-		why:     fmt.Sprintf(text, limit.Seconds()),
-		left:    fmt.Sprintf("after %g s", limit.Seconds()),
-		at:      r.server.Journal().Elapsed() + limit,
-		watched: r.scenario.Watch > 0,
-	})
+func (r *run) run(ctx context.Context, t Target, seen <-chan struct{}) End {
+	began := r.clock.Now()
+	ctx, free := r.limit(ctx, seen)
 	defer free()
 	r.tell(Event{Client: t.Client(), Kind: Started})
 	var left atomic.Int64
@@ -141,7 +155,7 @@ func (r *run) run(ctx context.Context, t Target) End {
 	var cancelled atomic.Int64
 	t.cancelled = func() { cancelled.Store(int64(r.server.Journal().Elapsed())) }
 	exit, output := r.put(ctx, t)
-	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: time.Since(began), Output: output}
+	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: r.clock.Since(began), Output: output}
 	end.Cancelled = time.Duration(cancelled.Load())
 	var why *stopped
 	if errors.As(context.Cause(ctx), &why) {
@@ -165,6 +179,44 @@ func (r *run) put(ctx context.Context, t Target) (Exit, Output) {
 	return w.work(ctx, t, s)
 }
 
+// limit ends a client's context when it has had its time. On a clock that runs faster that begins with its first request:
+// to start takes a program as long as ever, and would use up the time.
+func (r *run) limit(ctx context.Context, seen <-chan struct{}) (limited context.Context, free context.CancelFunc) {
+	most, text := r.options.Limit, "did not end within %g s and was stopped"
+	if r.scenario.Watch > 0 {
+		most, text = r.scenario.Watch, "was watched for %g s, which is what the scenario wants, and stopped"
+	}
+	end := func(already time.Duration) *stopped {
+		return &stopped{
+			why:     fmt.Sprintf(text, most.Seconds()),
+			left:    fmt.Sprintf("after %g s", most.Seconds()),
+			at:      r.server.Journal().Elapsed() + already,
+			watched: r.scenario.Watch > 0,
+		}
+	}
+	if r.clock.Speed() == 1 {
+		return context.WithTimeoutCause(ctx, most, end(most))
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	go func() {
+		timer := time.NewTimer(r.options.Start)
+		defer timer.Stop()
+		select {
+		case <-seen:
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		timer.Reset(r.clock.Real(most))
+		select {
+		case <-timer.C:
+			stop(end(0))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { stop(nil) }
+}
+
 // leftover is how many processes a client's command, which has ended, left running.
 type leftover struct {
 	client string
@@ -176,7 +228,7 @@ func (r *run) follow() {
 	defer close(r.over)
 	for running := len(r.targets); running > 0; {
 		changed := r.server.Journal().Changed()
-		timer := time.NewTimer(r.watch.look(time.Now()))
+		timer := r.clock.NewTimer(r.watch.look(r.clock.Now()))
 		select {
 		case i := <-r.ended:
 			running--
@@ -195,7 +247,7 @@ func (r *run) follow() {
 
 // end notes that a client has ended, with the requests that were seen of it until then.
 func (r *run) end(i int) {
-	r.watch.look(time.Now())
+	r.watch.look(r.clock.Now())
 	c := r.watch.clients[r.ends[i].Client]
 	c.over = true
 	e := &r.ends[i]
@@ -232,7 +284,7 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 	j := r.server.Journal()
 	settle(j, settleTime)
 	o := &Outcome{
-		Scenario: r.scenario, History: j.History(), Ends: r.ends, Took: time.Since(r.began), Fired: r.server.Fired(),
+		Scenario: r.scenario, History: j.History(), Ends: r.ends, Took: r.clock.Since(r.began), Fired: r.server.Fired(),
 	}
 	o.Run = assert.Run{Began: o.History.Began, Lost: o.History.Lost, Until: o.History.Until, Ended: true}
 	for _, e := range r.ends {
@@ -248,10 +300,18 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 	}
 	o.reopen()
 	if !r.options.blind {
-		o.Run.Noise = r.options.Canary.noise(ctx, j.Began(), o.History.Until)
+		o.Run.Noise = r.noise(ctx, o.History.Until)
 	}
 	o.Notes = o.notes(r.log.String())
 	return o
+}
+
+// noise is how late the canary was during the run, on the run's clock.
+func (r *run) noise(ctx context.Context, until time.Duration) assert.Noise {
+	if r.clock.Speed() == 1 {
+		return r.options.Canary.noise(ctx, r.server.Journal().Began(), until, sliceSpan)
+	}
+	return magnify(r.options.Canary.noise(ctx, r.clock.Began(), r.clock.Real(until), fastSliceSpan), r.clock)
 }
 
 // settle waits until no exchange is going on, for so long at most.

@@ -6,11 +6,15 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 const (
 	enoughFor = 2 * time.Second // how long a client may go on after it has sent enough
+	// Where the client's clock runs faster, what it does takes as long as ever: so much of the machine's time at least it has
+	// to end, and a second before what it left running counts as quiet.
+	enoughReal, quietReal = 300 * time.Millisecond, time.Second
 	// What a command leaves running when it ends is stopped after it has sent nothing for quietFor, four times the longest
 	// wait seen and half as much again as it was told to wait; or for quietFirst if there was no request at all yet.
 	quietFor   = 3 * time.Second
@@ -23,6 +27,7 @@ const (
 // watched is a client that runs, and what was seen of it.
 type watched struct {
 	name    string
+	clock   clock.Clock
 	stop    context.CancelCauseFunc
 	started func() // lets the next client start
 
@@ -77,7 +82,11 @@ const maxRoutes = 1000
 
 // judge says why the client must be stopped now, nil if it need not. Else next is how long it may go on as it is.
 func (w *watched) judge(o *Options, now time.Time) (why *stopped, next time.Duration) {
-	switch left := enoughFor - now.Sub(w.enough); {
+	tail := max(enoughFor, w.clock.Scale(enoughReal))
+	if o.trial {
+		tail = 0
+	}
+	switch left := tail - now.Sub(w.enough); {
 	case w.unused > max(o.StormLimit, w.requests):
 		return &stopped{
 			why: fmt.Sprintf("was stopped after it had opened %d connections in %.2f s without a request: it would have gone on",
@@ -109,7 +118,11 @@ func (w *watched) leave(n int, at time.Duration) {
 // idle says why what the command left running must be stopped now: nothing came from it for so long that it may be a
 // daemon that waits for nothing. That proves no end: something can come still. Else next is how long it may go on.
 func (w *watched) idle(j *journal.Journal) (why *stopped, next time.Duration) {
-	since, needed := w.leftAt, quietFirst
+	least := time.Duration(0)
+	if w.clock.Speed() > 1 {
+		least = w.clock.Scale(quietReal)
+	}
+	since, needed := w.leftAt, max(quietFirst, least)
 	var last time.Duration
 	seen := false
 	for _, e := range j.Entries() {
@@ -119,7 +132,7 @@ func (w *watched) idle(j *journal.Journal) (why *stopped, next time.Duration) {
 		case e.Open && e.Gone == 0:
 			return nil, time.Hour // it waits for an answer; its end will be noticed
 		case !seen:
-			needed = quietFor
+			needed = max(quietFor, least)
 		default:
 			needed = max(needed, 4*(e.At-last))
 		}
@@ -140,6 +153,7 @@ func (w *watched) idle(j *journal.Journal) (why *stopped, next time.Duration) {
 type watch struct {
 	options *Options
 	journal *journal.Journal
+	clock   clock.Clock
 	clients map[string]*watched
 	seen    uint64
 	tell    func(Event)
@@ -182,7 +196,7 @@ func (w *watch) look(now time.Time) (next time.Duration) {
 					w.disconnect(c.name)
 				}
 			}
-			next = min(next, max(wait, lookEvery))
+			next = min(next, max(wait, w.clock.Scale(lookEvery)))
 		}
 		next = min(next, w.progress(c, now))
 	}
@@ -206,7 +220,7 @@ func (w *watch) progress(c *watched, now time.Time) time.Duration {
 	if c.requests == c.told {
 		return time.Hour
 	}
-	if left := tellEvery - now.Sub(c.toldTime); left > 0 {
+	if left := w.clock.Scale(tellEvery) - now.Sub(c.toldTime); left > 0 {
 		return left
 	}
 	c.told, c.toldTime = c.requests, now

@@ -14,9 +14,10 @@ import (
 // else on a client's behalf, nor what it has no right to kill.
 var watchdog dog
 
-// script ends quietly after a line on its input, and when that ends without one kills whatever carries the harness's
-// marker or brand until nothing does.
+// script ends quietly after a line on its input, and when that ends without one takes away what the clients share and kills
+// whatever carries the harness's marker or brand until nothing does.
 const script = `read -r line && exit 0
+rm -f "/dev/shm/$3".* "/dev/shm/sem.$3".*
 round=0
 while [ $round -lt 100 ]; do
 	round=$((round + 1))
@@ -48,7 +49,7 @@ func (d *dog) acquire() (release func()) {
 
 func (d *dog) start() {
 	d.cmd = exec.Command("/bin/sh", "-c", script, "retrygate-watchdog", markerName+harness+".",
-		fmt.Sprintf("^%s  *%d[0-9]\\{5\\} ", brandLine, realm))
+		fmt.Sprintf("^%s  *%d[0-9]\\{5\\} ", brandLine, realm), "retrygate-"+harness)
 	d.cmd.Env = []string{"PATH=/usr/bin:/bin"}
 	d.cmd.Dir = "/"
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
