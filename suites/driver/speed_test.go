@@ -114,6 +114,7 @@ const nodeBackoff = `
 // A command and its children have one clock, the server's: dates mean to them what they mean to the server.
 func TestChildrenShareTheServersClock(t *testing.T) {
 	o := fast(t, 50)
+	o.Limit = time.Hour
 	need(t, "curl")
 	tell := `curl -s "$RETRYGATE_URL/$(date +%s)" >/dev/null; sleep 60; sh -c 'curl -s "$RETRYGATE_URL/$(date +%s)" >/dev/null'`
 	out, err := driver.Run(t.Context(), load(t, outage), driver.Command("sh", "-c", tell), o)
