@@ -179,6 +179,28 @@ func TestResetAtOnceCounts(t *testing.T) {
 	})
 }
 
+// What comes by chance on one client's connections does not depend on those of others.
+func TestConnectionChancePerClient(t *testing.T) {
+	run := func(others int) (got string) {
+		virtual(t, func(t *testing.T, w *world) {
+			w.listen(t, "a.test:80", "a")
+			w.listen(t, "b.test:80", "b")
+			w.use(t, faultserver.Rule{Name: "r", Per: faultserver.PerClient, Chance: new(0.5), Fault: fault.Of("refused", &fault.Refused{})})
+			for range 20 {
+				for range others {
+					w.do(t, "POST http://b.test/")
+				}
+				got += fmt.Sprint(" ", w.do(t, "POST http://a.test/"))
+				w.client.CloseIdleConnections()
+			}
+		})
+		return got
+	}
+	if alone := run(0); alone != run(1) || alone != run(3) || !strings.Contains(alone, " 0") || !strings.Contains(alone, " 200") {
+		t.Errorf("alone %s; with others %s and %s", alone, run(1), run(3))
+	}
+}
+
 // The same seed refuses the same connections.
 func TestConnectionChance(t *testing.T) {
 	run := func(seed uint64) (got string) {

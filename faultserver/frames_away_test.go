@@ -127,6 +127,17 @@ func TestConnectionsThatGoAwayEnd(t *testing.T) {
 	}
 }
 
+// What is known of streams is bounded, whatever a client opens.
+func TestStreamsAreBounded(t *testing.T) {
+	f, _ := faultserver.Frames(new(sink))
+	for id := uint32(1); id < 100_000; id += 2 {
+		f.Open(id)
+	}
+	if held := f.Held(); held > 4<<10+1<<14 {
+		t.Errorf("it holds %d", held)
+	}
+}
+
 // Headers that are as large as may be get their field in a frame behind, and what breaks off passes as it is.
 func TestFramesAtTheirLimits(t *testing.T) {
 	large := frame(1, 5, 1, strings.Repeat("\x82", 1<<20-10))

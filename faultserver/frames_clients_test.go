@@ -139,3 +139,14 @@ func TestStreamRulesCountStreamsOnly(t *testing.T) {
 		}
 	})
 }
+
+// A head that is one piece comes at once, on HTTP/2 too.
+func TestSlowHeadOfOnePieceIsNotLate(t *testing.T) {
+	virtual(t, func(t *testing.T, w *world) {
+		w.use(t, faultserver.Rule{Name: "r", Fault: fault.Of("slow-head", &fault.SlowHead{Bytes: 1 << 20, Every: time.Second})})
+		defer w.speak("HTTP/2.0")()
+		if got := w.do(t, "GET /"); got != 200 || w.last(t).Took != 0 {
+			t.Errorf("%d after %v", got, w.last(t).Took)
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retrygate/retrygate/faultserver"
 	"github.com/retrygate/retrygate/faultserver/fault"
+	"github.com/retrygate/retrygate/faultserver/schedule"
 )
 
 // What net/http answers by itself, and what never becomes a request, is in the journal all the same.
@@ -90,19 +91,71 @@ func (w *world) unserved() string {
 
 // A server that closes leaves no trace of the connections that it closes.
 func TestCloseJournalsNothing(t *testing.T) {
+	for _, f := range []fault.Spec{fault.Pass(), fault.Of("early-reset", &fault.EarlyReset{})} {
+		virtual(t, func(t *testing.T, w *world) {
+			w.use(t, faultserver.Rule{Name: "r", Fault: f})
+			defer w.connect(t).Close()
+			time.Sleep(time.Second)
+			w.Close()
+			synctest.Wait()
+			if got := w.unserved(); got != "" {
+				t.Error(f.Name(), got)
+			}
+		})
+	}
+}
+
+func (w *world) connect(t *testing.T) net.Conn {
+	t.Helper()
+	conn, err := w.network.DialContext(t.Context(), "tcp", "api.test:80")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// What a fault does to a connection that it took under an earlier plan is no part of the run of the next.
+func TestTakenConnectionsBelongToTheirPlan(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
-		conn, err := w.network.DialContext(t.Context(), "tcp", "api.test:80")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.use(t, faultserver.Rule{Name: "r", Fault: fault.Of("early-reset", &fault.EarlyReset{})})
+		conn := w.connect(t)
 		defer conn.Close()
-		time.Sleep(time.Second)
-		w.Close()
+		synctest.Wait() // it is accepted
+		w.use(t)
+		_, _ = io.WriteString(conn, "G")
 		synctest.Wait()
 		if got := w.unserved(); got != "" {
 			t.Error(got)
 		}
 	})
+}
+
+// What comes while the request before is answered is read to its beginning; a head that this side cuts off is not held
+// against the client.
+func TestUnservedRequestsBehindOthers(t *testing.T) {
+	for want, f := range map[string]fault.Spec{
+		"GET /a 200 latency; GET /b%zz 400 refused":   fault.Of("latency", &fault.Latency{Fixed: time.Second}),
+		"GET /a 200 idle-close; GET /b 0 refused cut": fault.Of("idle-close", &fault.IdleClose{After: time.Second}),
+	} {
+		virtual(t, func(t *testing.T, w *world) {
+			w.use(t, faultserver.Rule{Name: "r", When: schedule.Of(schedule.First(1)), Fault: f})
+			conn := w.connect(t)
+			defer conn.Close()
+			go drop(conn)
+			parts := []string{"GET /a HTTP/1.1\r\nHost: x\r\n\r\n", "GET /b%zz HTTP/1.1\r\n", "Host: x\r\n\r\n"}
+			if f.Name() == "idle-close" {
+				parts = []string{parts[0], "GET /b HTTP/1.1\r\n"} // the head is not complete
+			}
+			for _, part := range parts {
+				_, _ = io.WriteString(conn, part)
+				time.Sleep(500 * ms)
+			}
+			time.Sleep(5 * time.Second)
+			if got := w.unserved(); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
 }
 
 // A connection that early-reset waits for, and over which nothing comes, is unused like any other; what a fault ended is
