@@ -103,7 +103,9 @@ func TestConnectionsThatGoAwayEnd(t *testing.T) {
 				f := goingAway(t, conn)
 				began := time.Now()
 				_, _ = f.Read(make([]byte, 100))
-				_, _ = f.Write([]byte(c.out))
+				if c.out != "" { // else nobody writes that could see to the end
+					_, _ = f.Write([]byte(c.out))
+				}
 				synctest.Wait()
 				if ends := name != "never"; conn.half.Load() != ends {
 					t.Errorf("its end was sent: %v", !ends)
@@ -112,7 +114,7 @@ func TestConnectionsThatGoAwayEnd(t *testing.T) {
 						t.Errorf("%d, %v; and %d more bytes", k, err, conn.out.Len()-n)
 					}
 				}
-				for !conn.closed.Load() {
+				for !conn.closed.Load() && time.Since(began) < 2*time.Minute {
 					time.Sleep(100 * ms)
 				}
 				want := 500 * ms
