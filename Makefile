@@ -40,8 +40,8 @@ test: ## vet and test everything
 race: ## test the concurrent packages under the race detector (needs a C compiler)
 	$(GO) test -race $(TESTFLAGS) $(RACE)
 
-bench: ## measure the server, the proxy, the journal and the judge
-	$(GO) test -run '^$$' -bench . -benchmem ./faultserver/... ./assert/...
+bench: ## measure the server, the proxy, the journal, the judge and a contract in virtual time
+	$(GO) test -run '^$$' -bench . -benchmem ./faultserver/... ./assert/... ./suites/selftest
 
 fuzz: ## run each fuzzer for FUZZTIME (10s)
 	@set -e; for package in $$($(GO) list ./...); do \

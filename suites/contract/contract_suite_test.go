@@ -2,10 +2,13 @@ package contract_test
 
 import (
 	"cmp"
+	"context"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -28,6 +31,19 @@ var _ = func() bool {
 		contract.In(named("sustained-400", "fail-then-succeed", "429-retry-after-seconds")...))
 }()
 
+// The same in virtual time, where hours take milliseconds: the specs of the README.
+var suite *testing.T
+
+var _ = contract.Specs("in virtual time", driver.HTTPFunc("patient", func(ctx context.Context, h *http.Client, url string) error {
+	c, err := clients.All.Get("polite-get")
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, h, url)
+}), contract.In(named("503-burst", "429-retry-after-date", "flapping", "hang")...), contract.VirtualTime(func(run func()) {
+	synctest.Test(suite, func(*testing.T) { run() })
+}))
+
 func named(names ...string) (list []scenarios.Scenario) {
 	for _, name := range names {
 		s, err := scenarios.Get(name)
@@ -40,6 +56,7 @@ func named(names ...string) (list []scenarios.Scenario) {
 }
 
 func TestContract(t *testing.T) {
+	suite = t
 	RegisterFailHandler(Fail)
 	RunSpecs(t, "retry contract")
 }

@@ -22,6 +22,7 @@ type Request struct {
 	CA        *devca.CA            // the server speaks TLS under this authority; nil: plain HTTP
 	Speed     int                  // how many times faster than the machine's a command's clock runs, or Auto; 0 and 1: real time
 	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
+	Bubble    func(run func())     // calls run in a bubble of virtual time; see VirtualTime; nil: the machine's time
 	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
 	Known     assert.Known         // breaches that are accepted for a while: they warn
 	Today     time.Time            // what their last days are compared with; zero: now

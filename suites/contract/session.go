@@ -24,7 +24,10 @@ type session struct {
 
 	look *lazy[look] // the client in front of a healthy server
 	runs []*run      // one a scenario, in order
-	once sync.Once
+
+	bubbles sync.Mutex // one at a time
+	burst   error      // why one did not come to its end; then no other is tried
+	once    sync.Once
 }
 
 // run is one scenario: what happened and what the contract says of it.
@@ -59,6 +62,9 @@ func newSession(req Request) (*session, error) {
 	}
 	s.opts.Limit = cmp.Or(req.Limit, max(driver.DefaultLimit, s.least()))
 	s.look = newLazy(s.preflight)
+	if req.Bubble != nil {
+		s.look = newLazy(s.lookInBubble)
+	}
 	for _, sc := range req.Scenarios {
 		if sc.Limit > 0 {
 			sc.Limit = cmp.Or(req.Limit, max(sc.Limit, s.least()+sc.Work.Lasts()))
@@ -76,6 +82,9 @@ func newSession(req Request) (*session, error) {
 			}
 		}
 		r.out = newLazy(func() *outcome { return s.run(r) })
+		if index := len(s.runs); req.Bubble != nil {
+			r.out = newLazy(func() *outcome { return s.runInBubble(index) })
+		}
 		s.runs = append(s.runs, r)
 	}
 	return s, nil

@@ -15,6 +15,7 @@ import (
 
 const (
 	beat       = 50 * time.Millisecond // how long the canary sleeps between requests
+	slowest    = time.Minute           // and at most where nothing is ever late, as in virtual time
 	maxSamples = 1 << 18               // about four hours
 )
 
@@ -118,16 +119,20 @@ func (c *Canary) answer(w http.ResponseWriter, _ *http.Request) {
 
 func (c *Canary) live(ctx context.Context, n *nest, last time.Time) {
 	c.ping(ctx, n) // opens the connection, which takes its own time
-	for ctx.Err() == nil {
-		due := time.Now().Add(beat)
+	for pause := beat; ctx.Err() == nil; {
+		due := time.Now().Add(pause)
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(beat):
+		case <-time.After(pause):
 		}
 		if arrived := c.ping(ctx, n); ctx.Err() == nil {
-			c.add(sample{after: last, due: due, late: max(0, arrived.Sub(due))})
+			late := max(0, arrived.Sub(due))
+			c.add(sample{after: last, due: due, late: late})
 			last = arrived
+			if pause = min(2*pause, slowest); late > 0 || !c.memory {
+				pause = beat
+			}
 		}
 	}
 }
