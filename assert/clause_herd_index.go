@@ -83,7 +83,10 @@ func (p HerdIndex) Check(calls []Call) Result {
 	}
 	switch {
 	case herds[0].all < leastFleet:
-		r.Verdict, r.Detail = Inconclusive, fmt.Sprintf("only %s came back, too few for a crowd; %d would tell", plural(herds[0].all, "client"), 30)
+		if herds[0].all > 2 { // one or two are no crowd
+			r.Verdict = Inconclusive
+		}
+		r.Detail = fmt.Sprintf("only %s came back, too few for a crowd; %d would tell", plural(herds[0].all, "client"), 30)
 	case tight == len(herds):
 		r.Verdict, r.Detail = Inconclusive, doubt
 	default:

@@ -160,6 +160,7 @@ func TestHerds(t *testing.T) {
 		{"apart, then at once", clients(30, func(i int, h *history.Builder) { h.Retries(0, 503, s+ns(i)*20*ms, 2*s) }), nil, assert.Fail},
 		{"told to", clients(30, func(_ int, h *history.Builder) { h.Attempt(0, ms, 503).RetryAfter("2").Attempt(2*s, ms, 200) }), nil, assert.NotExercised},
 		{"few", clients(9, func(_ int, h *history.Builder) { h.Retries(0, 503, s) }), nil, assert.Inconclusive},
+		{"two", clients(2, func(_ int, h *history.Builder) { h.Retries(0, 503, s) }), nil, assert.NotExercised},
 		{"few, apart", clients(9, func(i int, h *history.Builder) { h.Retries(0, 503, s+ns(i)*100*ms) }), nil, assert.Inconclusive},
 	} {
 		if got := judged(t, "herd-index", test.h, test.run); got.Verdict != test.want {
