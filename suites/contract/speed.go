@@ -22,6 +22,7 @@ const slowdown = 5
 type paces struct {
 	speeds   []int
 	overhead time.Duration // of the machine's time that the client takes for itself before a retry
+	wait     time.Duration // before its first retry, in real time
 	note     string        // a whole sentence, "" if there is nothing to tell
 }
 
@@ -54,14 +55,14 @@ func (s *session) pace() (paces, error) {
 		real.note = fmt.Sprintf("%s %s: everything ran in real time", s.Client.Name(), p.Why)
 		return real, nil
 	case s.Speed != Auto:
-		return paces{speeds: []int{s.Speed}, overhead: p.Overhead}, nil
+		return paces{speeds: []int{s.Speed}, overhead: p.Overhead, wait: p.Wait}, nil
 	}
 	first := p.Speed()
 	all := []int{first}
 	if second := first / slowdown; second > 1 {
 		all = append(all, second)
 	}
-	return paces{speeds: slices.Compact(append(all, 1)), overhead: p.Overhead}, nil
+	return paces{speeds: slices.Compact(append(all, 1)), overhead: p.Overhead, wait: p.Wait}, nil
 }
 
 // hasten runs a scenario at one speed after the other, until every verdict is certain. Each clause keeps the verdict of the
@@ -135,7 +136,7 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 		}
 		res := o.results[id]
 		certain := !slices.ContainsFunc(variants, func(v *outcome) bool {
-			return v.results[id].Verdict != res.Verdict && (v != variants[0] || !strings.HasPrefix(id, "retry-after-"))
+			return v.results[id].Verdict != res.Verdict && (v != variants[0] || !look.exact(id, speed))
 		})
 		if res.Verdict == assert.Fail && j.Kind.Late && certain {
 			certain = broken[id]
@@ -153,17 +154,26 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 	return open
 }
 
-// variants judges a run once more for what the machine may have done to it: as if each wait had been shorter by what the
-// client itself may have taken (which clauses on Retry-After do not look at: who waits exactly as long as he is told would
-// seem early), and as if nothing had been late. In real time there are none.
+// slack is how much longer than meant each wait may be, by the client's clock, for what the client itself takes.
+func (p paces) slack(speed int) time.Duration {
+	return time.Duration(speed) * (p.overhead + 2*time.Millisecond)
+}
+
+// exact reports whether a clause is one that clients keep by waiting exactly as long as they are told, so that they would
+// seem early if the slack were taken off. What it hides must then be small beside the waits.
+func (p paces) exact(id string, speed int) bool {
+	return (id == "min-spacing" || strings.HasPrefix(id, "retry-after-")) && 5*p.slack(speed) <= p.wait
+}
+
+// variants judges a run once more for what the machine may have done to it: as if each wait had been shorter by the slack,
+// and as if nothing had been late. In real time there are none.
 func (s *session) variants(o *outcome, r *run, look look, speed int) []*outcome {
 	if speed == 1 {
 		return nil
 	}
-	short := time.Duration(speed) * (2*look.overhead + 2*time.Millisecond)
 	squeezed, quiet := o.variant(), o.variant()
 	for i := range squeezed.calls {
-		squeezed.calls[i].Attempts = squeeze(squeezed.calls[i], short)
+		squeezed.calls[i].Attempts = squeeze(squeezed.calls[i], look.slack(speed))
 	}
 	for i := range quiet.calls {
 		run := *quiet.calls[i].Run

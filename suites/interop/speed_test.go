@@ -1,0 +1,195 @@
+package interop
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/contract"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// long has the waits grow to 64 s, which takes real time minutes: go test ./suites/interop -run Speed -long -runs 20.
+var long = flag.Bool("long", false, "let clients at speed wait for up to 64 s")
+
+const speedContract = `
+name: speed
+attempts: {max: 8, within: 5m}
+backoff: {initial: 1s, multiplier: 2, max: 64s, jitter: none}
+`
+
+const speedScenario = `
+name: speed
+summary: Down for good.
+judges: [retry-cap, min-spacing, backoff-growth, delay-cap, total-deadline, no-retry-4xx, client-rate]
+limit: 5m
+clients: 10
+rules:
+  - fault: {status: {code: 503}}
+`
+
+func loaded(t *testing.T, scenario string) (*assert.Contract, scenarios.Scenario) {
+	t.Helper()
+	c, err := assert.LoadContract("contract.yaml", []byte(speedContract))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scenarios.Load("scenario.yaml", []byte(scenario))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+// at judges a command at a speed and tells how long that took.
+func at(t *testing.T, speed int, scenario string, argv ...string) (report.Report, time.Duration) {
+	t.Helper()
+	c, s := loaded(t, scenario)
+	began := time.Now()
+	r, err := contract.Examine(context.Background(), contract.Request{
+		Client: driver.Command(argv...), Contract: c, Scenarios: []scenarios.Scenario{s}, Seed: 1, FailOn: assert.Major, Speed: speed,
+	})
+	if err != nil || len(r.Errors) > 0 {
+		t.Fatal(err, r.Errors)
+	}
+	return r, time.Since(began)
+}
+
+// verdicts are those of the clauses.
+func verdicts(r report.Report) map[string]assert.Verdict {
+	all := map[string]assert.Verdict{}
+	for _, x := range r.Results {
+		all[x.Clause] = x.Verdict
+	}
+	return all
+}
+
+// speeders are commands that retry after the waits that are appended to them.
+func speeders() map[string][]string {
+	return map[string][]string{
+		"python3": {"python3", "python/backoff.py", "{{url}}/"},
+		"node":    {"node", "node/backoff.js", "{{url}}/"},
+		"java":    {"java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "java/Backoff.java", "{{url}}/"},
+	}
+}
+
+// Real time and auto say the same of each clause, of clients that keep the contract and of those that break it.
+func TestSpeedChangesNoVerdict(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	growing, constant := "1 2 4 8", "1 1 1 1"
+	if *long {
+		growing, constant = "1 2 4 8 16 32 64", "8 8 8 8 8 8 8"
+	}
+	rows := map[string][]string{}
+	for name, argv := range speeders() {
+		if name == "java" && !*long {
+			continue // it takes a second to start, dozens of times
+		}
+		rows[name+" polite"] = append(argv, strings.Fields(growing)...)
+		rows[name+" constant"] = append(argv[:len(argv):len(argv)], strings.Fields(constant)...)
+	}
+	rows["curl polite"] = []string{"curl", "-sS", "--retry", fmt.Sprint(len(strings.Fields(growing))), "{{url}}/"}
+	rows["curl constant"] = []string{"curl", "-sS", "--retry", fmt.Sprint(len(strings.Fields(growing))), "--retry-delay", strings.Fields(constant)[0], "{{url}}/"}
+	for name, argv := range rows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(argv[0]); err != nil {
+				t.Skipf("%s is not installed", argv[0])
+			}
+			real, took := at(t, 1, speedScenario, argv...)
+			for range *runs {
+				fast, hasty := at(t, contract.Auto, speedScenario, argv...)
+				t.Logf("real time %v, auto %v at speed %d; notes %q; waits %s and %s", took.Round(time.Millisecond), hasty.Round(time.Millisecond),
+					fast.Speed, fast.Notes, medians(real), medians(fast))
+				same(t, real, fast)
+			}
+		})
+	}
+}
+
+// medians are the median waits before each retry, in milliseconds.
+func medians(r report.Report) string {
+	var all []string
+	for _, w := range r.Waits {
+		all = append(all, fmt.Sprintf("%.0f", w.MedianMS))
+	}
+	return strings.Join(all, " ")
+}
+
+// same compares verdicts. What noise leaves undecided in one run is no contradiction.
+func same(t *testing.T, real, fast report.Report) {
+	t.Helper()
+	got := verdicts(fast)
+	for id, want := range verdicts(real) {
+		switch {
+		case got[id] == want:
+		case got[id] == assert.Inconclusive || want == assert.Inconclusive:
+			t.Logf("%s: %v in real time, %v by auto", id, want, got[id])
+		default:
+			t.Errorf("%s: %v in real time, %v by auto\n%s\n%s", id, want, got[id], text(real), text(fast))
+		}
+	}
+}
+
+const dated = `
+name: dated
+summary: Come back at a time.
+judges: [retry-after-date]
+rules:
+  - per: client
+    when: {first: 1}
+    fault: {status: {code: 503, retry-after: {date: 20s}}}
+`
+
+// Who waits until the date by the fast clock keeps it; who comes 2 s early by that clock breaks it.
+func TestSpeedKeepsDates(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	for word, want := range map[string]assert.Verdict{"date": assert.Pass, "early": assert.Fail} {
+		r, _ := at(t, 20, dated, "python3", "python/backoff.py", "{{url}}/", word)
+		if got := verdicts(r)["retry-after-date"]; got != want {
+			t.Errorf("%s: %v, want %v\n%s", word, got, want, text(r))
+		}
+		if r.Speed != 20 {
+			t.Errorf("%s ran at speed %d: %q", word, r.Speed, r.Notes)
+		}
+	}
+}
+
+// A program that nothing can be loaded into is recognised and judged by real time.
+func TestSpeedLeavesStaticProgramsAlone(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	static := filepath.Join(t.TempDir(), "static")
+	build := exec.Command("go", "build", "-o", static, "../driver/testdata/static")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	r, _ := at(t, 50, speedScenario, static, "{{url}}/")
+	notes := strings.Join(r.Notes, "\n")
+	if r.Speed > 1 || !strings.Contains(notes, "static") || !strings.Contains(notes, "everything ran in real time") {
+		t.Errorf("speed %d, notes %q", r.Speed, r.Notes)
+	}
+	for id, want := range map[string]assert.Verdict{"min-spacing": assert.Pass, "retry-cap": assert.Pass, "delay-cap": assert.Pass} {
+		if got := verdicts(r)[id]; got != want {
+			t.Errorf("%s: %v, want %v\n%s", id, got, want, text(r))
+		}
+	}
+}
