@@ -19,8 +19,12 @@ type sends struct {
 // RoundTrip asks the upstream.
 func (s *sends) RoundTrip(r *http.Request) (*http.Response, error) {
 	var n atomic.Int32
-	trace := &httptrace.ClientTrace{WroteHeaders: func() { n.Add(1) }}
-	answer, err := s.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
+	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.WroteHeaders == nil { // ReverseProxy's own
+		trace.WroteHeaders = func() { n.Add(1) }
+	} else {
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaders: func() { n.Add(1) }}))
+	}
+	answer, err := s.RoundTripper.RoundTrip(r)
 	if sent := int(n.Load()); sent > 1 || sent == 1 && err != nil {
 		s.entry.Sends(sent)
 	}

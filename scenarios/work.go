@@ -35,6 +35,16 @@ func (w Work) Number() int {
 // Lasts is the time from the begin of a client's first call to when one after the last would begin.
 func (w Work) Lasts() time.Duration { return time.Duration(w.Number()) * w.Every }
 
+// Shared is the work for clients of which each call makes n requests, so that the requests keep the pace.
+func (w Work) Shared(n int) Work {
+	if n <= 1 {
+		return w
+	}
+	w.Calls = (w.Calls + n - 1) / n
+	w.Every *= time.Duration(n)
+	return w
+}
+
 // Validate wants a pace, an end, and workers that make a difference.
 func (w *Work) Validate(n strict.Node) {
 	if _, ok := n.Field("every"); !ok {

@@ -168,6 +168,7 @@ func (s *session) run(r *run) *outcome {
 	if s.Limit == 0 && sc.Limit > 0 {
 		sc.Limit += look.slow
 	}
+	sc.Work = sc.Work.Shared(healthyOf(look.Preflight).total)
 	return s.hasten(sc, r, look)
 }
 

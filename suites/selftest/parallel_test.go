@@ -11,34 +11,59 @@ import (
 	"github.com/retrygate/retrygate/suites/clients"
 )
 
-// TestCallsSideBySideAreNotOne has polite clients make several calls at once where nothing says which call a connection was
-// for that broke before its request was read.
+// several has each run of a client make a call for each of the paths, side by side or one after the other.
+func several(c clients.Client, sideBySide bool, paths ...string) clients.Client {
+	return clients.Client{Name: c.Name, Call: func(ctx context.Context, h *http.Client, url string) error {
+		var all sync.WaitGroup
+		for _, path := range paths {
+			call := func() { _ = c.Call(ctx, h, url+path) }
+			if sideBySide {
+				all.Go(call)
+			} else {
+				call()
+			}
+		}
+		all.Wait()
+		return nil
+	}}
+}
+
+// TestCallsSideBySideAreNotOne has a client make several calls at once where nothing says which call a connection was for
+// that broke before its request was read.
 func TestCallsSideBySideAreNotOne(t *testing.T) {
-	polite, err := clients.All.Get("polite-get")
-	if err != nil {
-		t.Fatal(err)
-	}
 	persistent, err := clients.All.Get("retries-too-often")
 	if err != nil {
 		t.Fatal(err)
 	}
-	several := func(c clients.Client) clients.Client {
-		return clients.Client{Name: c.Name, Call: func(ctx context.Context, h *http.Client, url string) error {
-			var all sync.WaitGroup
-			for _, path := range []string{"/orders", "/status", "/users"} {
-				all.Go(func() { _ = c.Call(ctx, h, url+path) })
-			}
-			all.Wait()
-			return nil
-		}}
-	}
-	names := []string{"refused-connection", "reconnect", "silent-connection", "reset-storm"}
-	r := examine(t, several(polite), names...)
-	for id, why := range byVerdict(r, assert.Fail) {
-		t.Errorf("false alarm: %s\n  %s", id, strings.Join(why, "\n  "))
-	}
-	r = examine(t, several(persistent), names...)
+	r := examine(t, several(persistent, true, "/orders", "/status", "/users"), "refused-connection", "silent-connection", "reset-storm")
 	if byVerdict(r, assert.Fail)["retry-cap"] == nil {
 		t.Error("more attempts than all calls together may make are not found")
+	}
+}
+
+// TestManyCallsInARunAreNoBreach has polite clients make several calls in each run, in every scenario.
+func TestManyCallsInARunAreNoBreach(t *testing.T) {
+	for _, name := range []string{"polite-get", "polite-post"} {
+		polite, err := clients.All.Get(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name  string
+			paths []string
+		}{
+			{"routes", []string{"/orders", "/status", "/users"}},
+			{"one route", []string{"/orders", "/orders", "/orders"}},
+			{"items", []string{"/orders/1", "/orders/2", "/orders/3", "/orders/4"}},
+		} {
+			for how, sideBySide := range map[string]bool{"side by side": true, "in turn": false} {
+				t.Run(name+", "+c.name+" "+how, func(t *testing.T) {
+					t.Parallel()
+					for id, why := range byVerdict(examine(t, several(polite, sideBySide, c.paths...)), assert.Fail) {
+						t.Errorf("false alarm: %s\n  %s", id, strings.Join(why, "\n  "))
+					}
+				})
+			}
+		}
 	}
 }
