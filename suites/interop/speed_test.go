@@ -171,6 +171,22 @@ func TestSpeedKeepsDates(t *testing.T) {
 	}
 }
 
+// A breach that a machine could have made stands at a fixed speed too, once two runs show it.
+func TestSpeedConfirmsABreach(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	r, _ := at(t, 20, speedScenario, "python3", "python/backoff.py", "{{url}}/", "1", "2", "120")
+	for _, x := range r.Results {
+		if x.Clause == "delay-cap" && (x.Verdict != assert.Fail || !strings.Contains(x.Detail, "a second run showed it too")) {
+			t.Errorf("%+v\n%s", x, text(r))
+		}
+	}
+}
+
 // A program that nothing can be loaded into is recognised and judged by real time.
 func TestSpeedLeavesStaticProgramsAlone(t *testing.T) {
 	if _, err := driver.Faketime(); err != nil {
