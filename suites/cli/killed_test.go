@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/suites/driver"
 )
 
 // running is retrygate as a process of its own, in a folder where it could leave things behind.
@@ -254,5 +255,49 @@ func TestKilledVerifyLeavesNothing(t *testing.T) {
 	}
 	if left := r.left(t); len(left) > 0 {
 		t.Errorf("it left %v", left)
+	}
+}
+
+// What clients on a faster clock share goes too.
+func TestKilledVerifyLeavesNoSharedMemory(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	shared := func() map[string]bool {
+		names := map[string]bool{}
+		files, _ := filepath.Glob("/dev/shm/*retrygate-*")
+		for _, f := range files {
+			names[f] = true
+		}
+		return names
+	}
+	before := shared()
+	r := run(t, "verify", "--speed", "20", "--scenario", "503-burst", "--", "curl", "-sS", "--retry", "5", "{{url}}/")
+	ours := map[string]bool{}
+	for deadline := time.Now().Add(20 * time.Second); len(ours) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("no client was started on a faster clock")
+		}
+		for name := range shared() {
+			// Other processes may make some meanwhile; those of the trial come with their number.
+			if !before[name] && !strings.Contains(name, "proof") {
+				ours[name] = true
+			}
+		}
+	}
+	r.end(t, syscall.SIGKILL)
+	for deadline := time.Now().Add(20 * time.Second); len(ours) > 0; time.Sleep(10 * time.Millisecond) {
+		now := shared()
+		for name := range ours {
+			if !now[name] {
+				delete(ours, name)
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("left: %v", ours)
+		}
 	}
 }
