@@ -48,15 +48,15 @@ func used(entries []journal.Entry) []journal.Entry {
 func (g *grouper) placeOnly(i int32) {
 	e := &g.entries[i]
 	k := exactKey{rule: driverRule, client: e.Client, method: e.Method, path: e.Path}
-	latest, any := g.latest[e.Client]
+	latest, found := g.latest[e.Client]
 	c, known := g.exact[k]
 	switch {
-	case unread(e) && any && (g.nameless(latest) || g.mayContinue(latest)):
+	case unread(e) && found && (g.nameless(latest) || g.mayContinue(latest)):
 		c = latest
 		g.extend(c, i)
 	case !unread(e) && known:
 		c = g.placeKnown(c, i)
-	case !unread(e) && any && g.nameless(latest):
+	case !unread(e) && found && g.nameless(latest):
 		c = latest
 		g.chains[c].named = i
 		g.extend(c, i)

@@ -69,7 +69,7 @@ func (c *chunk) arrive(at time.Duration, a *Arrival) {
 	}
 	if a.Sent != (Sent{}) {
 		var room [128]byte
-		r.sent = t.again(string(a.Sent.pack(room[:0])), last.sent)
+		r.sent = t.again(string(a.pack(room[:0])), last.sent)
 	}
 	if a.Precondition {
 		r.flags |= precondition
@@ -119,7 +119,7 @@ type rest struct {
 
 func unpack(sent, told string) (r rest) {
 	var more Rare
-	more.Sent.unpack([]byte(sent))
+	more.unpack([]byte(sent))
 	var end ending
 	end.unpack([]byte(told))
 	r.retryAfter, more.Told, more.Sends = end.retryAfter, end.Told, end.sends

@@ -52,9 +52,9 @@ func (b *breaker) leave(failed bool) {
 }
 
 // guarded makes calls by a policy behind a breaker of the client's own. A call that meets it open fails at once.
-func guarded(p policy, make func() *breaker) func() func(context.Context, *http.Client, string) error {
+func guarded(p policy, build func() *breaker) func() func(context.Context, *http.Client, string) error {
 	return func() func(context.Context, *http.Client, string) error {
-		b := make()
+		b := build()
 		return func(ctx context.Context, h *http.Client, url string) error {
 			ctx, cancel := context.WithTimeout(ctx, p.within)
 			defer cancel()

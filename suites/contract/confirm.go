@@ -20,7 +20,8 @@ func (o *outcome) confirm(again *outcome, r *run) {
 		if _, ok := o.settled[j.Kind.ID]; ok || !j.Kind.Late || first.Verdict != assert.Fail {
 			continue
 		}
-		second, why := again.results[j.Kind.ID], ""
+		second := again.results[j.Kind.ID]
+		var why string
 		switch {
 		case again.err != nil:
 			why = again.err.Error()
