@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -51,11 +52,17 @@ func (f *LoseAnswer) Inject(w http.ResponseWriter, r *http.Request, next http.Ha
 // unseen has next answer to nobody. One that breaks its own answer off changes nothing: it would be lost all the same.
 func unseen(next http.Handler, r *http.Request) {
 	defer func() {
-		if reason := recover(); reason != nil && reason != http.ErrAbortHandler {
+		if reason := recover(); reason != nil && !isAbort(reason) {
 			panic(reason)
 		}
 	}()
 	next.ServeHTTP(&lost{header: http.Header{}}, r)
+}
+
+// isAbort tells the panic by which a handler breaks its answer off (net/http) from others.
+func isAbort(reason any) bool {
+	err, ok := reason.(error)
+	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
 // Loss is how an answer is lost: Reset, Close, or the status that a gateway gives in its place.

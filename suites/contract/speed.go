@@ -28,32 +28,32 @@ type paces struct {
 
 // pace finds out how fast the client's clock may run.
 func (s *session) pace() (paces, error) {
-	real := paces{speeds: []int{1}}
+	plain := paces{speeds: []int{1}}
 	switch {
 	case s.Speed == 0 || s.Speed == 1:
-		return real, nil
+		return plain, nil
 	case s.Upstream != nil:
-		real.note = "the upstream lives in real time, and so does the client: its clock was not made faster"
-		return real, nil
+		plain.note = "the upstream lives in real time, and so does the client: its clock was not made faster"
+		return plain, nil
 	}
 	if driver.Argv(s.Client) == nil {
-		real.note = "everything ran in real time: only the clock of a command can run faster"
-		return real, nil
+		plain.note = "everything ran in real time: only the clock of a command can run faster"
+		return plain, nil
 	}
 	if _, err := driver.Faketime(); err != nil {
 		if s.Speed != Auto {
 			return paces{}, err
 		}
-		real.note = "everything ran in real time: " + err.Error()
-		return real, nil
+		plain.note = "everything ran in real time: " + err.Error()
+		return plain, nil
 	}
 	p, err := driver.Obeys(s.ctx, s.Client, s.opts)
 	switch {
 	case err != nil:
 		return paces{}, err
 	case !p.Obeys:
-		real.note = fmt.Sprintf("%s %s: everything ran in real time", s.Client.Name(), p.Why)
-		return real, nil
+		plain.note = fmt.Sprintf("%s %s: everything ran in real time", s.Client.Name(), p.Why)
+		return plain, nil
 	case s.Speed != Auto:
 		return paces{speeds: []int{s.Speed}, overhead: p.Overhead, wait: p.Wait}, nil
 	}

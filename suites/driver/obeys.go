@@ -80,7 +80,7 @@ func trial(ctx context.Context, client Client, o Options) (Pace, error) {
 		gaps, late, err := side(4, trialSpeed)
 		other <- result{gaps, late, err}
 	}()
-	real, late, err := side(3, 1)
+	plain, late, err := side(3, 1)
 	fast := <-other
 	if err == nil {
 		err = fast.err
@@ -89,27 +89,27 @@ func trial(ctx context.Context, client Client, o Options) (Pace, error) {
 		return Pace{}, err
 	}
 	for range late {
-		real = append(real, trialLimit)
+		plain = append(plain, trialLimit)
 	}
-	return pace(real, fast.gaps, fast.late), nil
+	return pace(plain, fast.gaps, fast.late), nil
 }
 
 // pace compares first waits, sorted and in the machine's time: those in real time, and those on the fast clock, where so
 // many clients did not come back in time.
-func pace(real, fast []time.Duration, late int) Pace {
+func pace(plain, fast []time.Duration, late int) Pace {
 	switch {
-	case len(real) == 0 && len(fast)+late == 0:
+	case len(plain) == 0 && len(fast)+late == 0:
 		return Pace{Why: "does not retry a 503, so nothing shows whether its waits follow a faster clock"}
-	case len(real) == 0 || len(fast)+late == 0:
+	case len(plain) == 0 || len(fast)+late == 0:
 		return Pace{Why: "retried a 503 in one trial and not in the other, so nothing shows whether its waits follow a faster clock"}
 	}
-	wait := real[len(real)/2]
+	wait := plain[len(plain)/2]
 	switch {
 	case wait < noWait:
 		return Pace{Wait: wait, Why: "waits for nothing before it retries, which cannot be made shorter"}
 	case len(fast) == 0:
 		return Pace{Wait: wait, again: true, Why: fmt.Sprintf("did not come back in %v on a faster clock", trialLimit)}
-	case real[0] >= trialLimit && late == 0 && 3*fast[len(fast)-1] < 2*trialLimit:
+	case plain[0] >= trialLimit && late == 0 && 3*fast[len(fast)-1] < 2*trialLimit:
 		return Pace{Obeys: true, Wait: wait} // too long a wait to see the end of
 	case 2*fast[0] > wait:
 		return Pace{Wait: wait, Why: fmt.Sprintf("waits as the machine's clock has it, not a faster one: %v before its first retry in real time, and %v on a clock %d times as fast",
@@ -119,7 +119,7 @@ func pace(real, fast []time.Duration, late int) Pace {
 			wait.Round(time.Millisecond), fast[0].Round(time.Millisecond), fast[len(fast)-1].Round(time.Millisecond), trialSpeed)}
 	}
 	// The shortest of each: what else made waits longer was chance, or the machine, whose lateness the canary tells.
-	return Pace{Obeys: true, Wait: wait, Overhead: max(0, fast[0]-real[0]/trialSpeed)}
+	return Pace{Obeys: true, Wait: wait, Overhead: max(0, fast[0]-plain[0]/trialSpeed)}
 }
 
 // firstGaps are the waits before the first retry of each client that came back.
