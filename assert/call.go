@@ -95,6 +95,7 @@ type Key struct {
 	OneCall bool          // each client makes one call: all its requests with one method and path are attempts at it
 	Table   *Responses    // which answers may be retried; nil: the strict table
 	Horizon time.Duration // longest wait that can still link an attempt to a call; 0: derived from the gaps seen
+	Poll    time.Duration // how far apart the client was agreed to ask for the same thing by itself; 0: seen from its requests
 	Hedges  int           // copies of a request that may be under way beside the first because hedging was agreed on; default 0
 	Run     *Run          // how the entries were watched; nil: until the last entry, not known to have ended
 }

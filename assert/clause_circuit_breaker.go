@@ -13,7 +13,9 @@ func init() {
 		ID: "circuit-breaker", Level: Major,
 		Summary: "A client stops calling a server that keeps failing, and tries it only now and then until it answers.",
 		Measure: "For each client, from the first of its requests that all fail: how many fail before it sends nothing for half of the agreed time, with " +
-			"as many more as it had under way at a time; and after that the most requests in any stretch as long as that time, until one succeeds.",
+			"as many more as it had under way at a time; and after that the most requests in any stretch as long as that time, until one succeeds. Where the " +
+			"driver gave it calls all the while, silence for ten times that long behind the last failure fails too, unless the canary's longest stall " +
+			"or a Retry-After explains it.",
 		Why: "Calls to a server that is down only cost both sides: threads that wait here, connections and queues that have to be worked off there. A " +
 			"breaker gives the server room to come up.",
 		Fix: "Count failures over the last calls and open the breaker when most have failed; while it is open fail calls at once; then let single probes " +
@@ -52,6 +54,8 @@ func (p CircuitBreaker) Check(calls []Call) Result {
 	switch {
 	case v.worst != nil:
 		r.Verdict, r.Detail, r.Witness = Fail, v.detail, v.worst
+	case v.doubt != "":
+		r.Verdict, r.Detail = Inconclusive, v.doubt
 	case v.opened > 0:
 		r.Verdict = Pass
 		r.Detail = fmt.Sprintf("stopped calling after %s, and sent at most %s in %s after that (%s)", plural(v.failures, "failure"),
@@ -69,7 +73,7 @@ type breakerVerdict struct {
 	opened, short    int
 	failures, probes int
 	worst            []journal.Entry
-	detail           string
+	detail, doubt    string
 }
 
 // look judges one client by its longest run of failures.
@@ -108,7 +112,43 @@ func (p CircuitBreaker) look(v *breakerVerdict, list []arrival, run *Run) {
 	if len(probes) > p.Breaker.Probes {
 		v.breach(list[0].entry.Client, probes, fmt.Sprintf("sent %d requests within %s although its breaker was open and none had succeeded; the contract "+
 			"allows %s", len(probes), span(p.Breaker.Open), counted(p.Breaker.Probes, "probe", "probes")))
+		return
 	}
+	p.stuck(v, list, run)
+}
+
+// stuckAfter is how many times the agreed pause a client may send nothing before its breaker counts as stuck: some let the
+// pause grow with each probe that fails.
+const stuckAfter = 10
+
+// stuck looks for a client that was given calls and sent none of them, for long, behind a failure: its breaker never tries
+// the server again, as where a probe that failed, or never ended, leaves it half open.
+func (p CircuitBreaker) stuck(v *breakerVerdict, list []arrival, run *Run) {
+	last := list[len(list)-1]
+	if !serverFailed(last.entry) && last.entry.Gone == 0 && !last.entry.Open {
+		return
+	}
+	since := endOf(last.entry)
+	if asked, ok := Asked(*last.entry, run.Began); ok {
+		since += max(0, asked)
+	}
+	held, latest := 0, since
+	for _, at := range run.Given[last.entry.Client] {
+		if at > since {
+			held, latest = held+1, max(latest, at)
+		}
+	}
+	quiet, may := latest-since, stuckAfter*p.Breaker.Open
+	if held < stuckAfter || quiet <= may {
+		return
+	}
+	text := fmt.Sprintf("sent nothing for %s after its last failure, although it was given %s meanwhile; the contract lets it try the server after %s",
+		span(quiet), plural(held, "call"), span(p.Breaker.Open))
+	if why := (lateness{since, latest, quiet - may, 1}).excuse(run.Noise); why != "" {
+		v.doubt = named(last.entry.Client) + " " + text + "; but " + why
+		return
+	}
+	v.breach(last.entry.Client, []arrival{last}, text)
 }
 
 func (v *breakerVerdict) breach(client string, shown []arrival, what string) {

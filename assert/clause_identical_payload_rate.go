@@ -12,7 +12,8 @@ func init() {
 		ID: "identical-payload-rate", Level: Critical,
 		Summary: "A payload that has failed is not sent again by the same client more often than agreed in any minute.",
 		Measure: "Requests of one client with equal method, path, query and body that follow a failed one, in any stretch of time as long as the " +
-			"limit's. Repeats after a success are left out, and those that waited as long as a Retry-After asked.",
+			"limit's. Repeats after a success are left out, those that waited as long as a Retry-After asked, and a " +
+			"poller's GETs at the agreed interval.",
 		Why: "It is the mark of a loop that no lawful use shows: all payloads alike, never a success. A server that sees bodies can find it " +
 			"without knowing anything about calls.",
 		Fix: "Cap retries per payload, not only per call: a queue that puts a failed item back, or a timer that flushes it, goes round the cap " +
@@ -23,7 +24,7 @@ func init() {
 			if c.Limits.IdenticalPayload.IsZero() {
 				return nil
 			}
-			return &IdenticalPayloadRate{Limit: c.Limits.IdenticalPayload}
+			return &IdenticalPayloadRate{Limit: c.Limits.IdenticalPayload, Poll: c.Poll.Every}
 		},
 	})
 }
@@ -31,6 +32,8 @@ func init() {
 // IdenticalPayloadRate promises a bound on repeats of one failed payload.
 type IdenticalPayloadRate struct {
 	Limit Rate `yaml:"limit"` // repeats, the first attempt not counted; default 3/1m
+
+	Poll time.Duration `yaml:"-"` // agreed interval of a poller, whose next request is no repeat; 0: none
 }
 
 // ID names the clause.
@@ -54,7 +57,7 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 			continue // nothing is known of what would have been sent
 		}
 		if first := firstFailed(list); first != nil {
-			again = repeated(again[:0], list, calls[0].Run.Began, calls[0].Run.Noise)
+			again = p.repeated(again[:0], list, calls[0].Run.Began, calls[0].Run.Noise)
 			v.add(again, first)
 		}
 	}
@@ -84,12 +87,16 @@ func firstFailed(list []arrival) *journal.Entry {
 	return nil
 }
 
-// repeated adds the requests that follow a failed one of the same payload, unless they waited as they were told.
-func repeated(again, list []arrival, began time.Time, noise Noise) []arrival {
+// repeated adds the requests that follow a failed one of the same payload, unless they waited as they were told, or came when
+// the next poll was due.
+func (p IdenticalPayloadRate) repeated(again, list []arrival, began time.Time, noise Noise) []arrival {
 	for i := 1; i < len(list); i++ {
 		e, prev := list[i].entry, list[i-1].entry
 		wait := e.At - endOf(prev)
 		if !failed(prev) || wait < -overlap || challenged(prev, e) {
+			continue
+		}
+		if p.Poll >= leastPoll && e.Method == "GET" && e.At-prev.At >= p.Poll-p.Poll/10 {
 			continue
 		}
 		if prev.RetryAfter != "" {

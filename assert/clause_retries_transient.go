@@ -16,7 +16,7 @@ func init() {
 		ID: "retries-transient", Level: Minor,
 		Summary: "A passing failure (429, 502, 503, 504, a reset) of a request that is safe to repeat is tried again.",
 		Measure: "Of the calls whose first attempt met such a failure, the share that made a second one. Left out: failures that the contract " +
-			"says are not retried, requests that may not be sent twice, answers that asked for a longer wait than the client has to sit out.",
+			"says are not retried, requests that may not be sent twice, a poller's GETs, answers that asked for a longer wait than the client has to sit out.",
 		Why: "Keeps a client that never retries from passing everything: with it every deploy and every blip reaches the user. Often the " +
 			"retry code is there and dead: a body that was consumed, a cancelled context, a list without 429.",
 		Fix: "Retry 429, 502, 503, 504 and broken connections within the cap; make bodies repeatable; give writes an idempotency key. In " +
@@ -27,7 +27,7 @@ func init() {
 			if c.Attempts.Max == 1 {
 				return nil
 			}
-			return &RetriesTransient{Table: c.Responses, SafeRoutes: c.Idempotency.SafeRoutes, Quiet: quietOf(c)}
+			return &RetriesTransient{Table: c.Responses, SafeRoutes: c.Idempotency.SafeRoutes, Quiet: quietOf(c), Polls: c.Poll.Every > 0}
 		},
 	})
 }
@@ -35,10 +35,11 @@ func init() {
 // RetriesTransient promises that passing failures are tried again.
 type RetriesTransient struct {
 	Share      float64       `yaml:"share"`    // least share of calls that try again; default 1
-	Statuses   []int         `yaml:"statuses"` // default 429, 502, 503, 504; broken connections always count
+	Statuses   []int         `yaml:"statuses"` // default 429, 502, 503, 504; broken connections and cut answers always count
 	Patience   time.Duration `yaml:"patience"` // longest Retry-After that a client has to sit out; default 30 s
 	Table      *Responses    `yaml:"-"`        // what the contract does not want retried; nil: the strict table
 	SafeRoutes []string      `yaml:"-"`        // requests that may be repeated without a key
+	Polls      bool          `yaml:"-"`        // GETs of one thing again and again are polls, and the next one stands for a retry
 	Quiet      time.Duration `yaml:"quiet"`    // silence after which a call counts as over, unless its client has ended; 5 s at least
 }
 
@@ -60,24 +61,24 @@ func (p RetriesTransient) Check(calls []Call) Result {
 	p = p.defaults()
 	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
 	met, retried := map[int]bool{}, map[int]bool{}
-	recovered := 0
+	recovered, polled := 0, p.polled(calls)
 	for i := range calls {
 		c := &calls[i]
 		e := &c.Attempts[0]
-		if !p.expected(e, c.Run) {
+		if !p.expected(e, c.Run) || polled[endpointOf(e)] > 1 {
 			continue
 		}
 		switch {
 		case len(c.Attempts) > 1:
 			t.keep(true)
-			retried[e.Status], met[e.Status] = true, true
+			retried[passingKind(e)], met[passingKind(e)] = true, true
 			if succeeded(&c.Attempts[len(c.Attempts)-1]) {
 				recovered++
 			}
 		case !ends.over(c):
 			t.keep(false)
 		default:
-			met[e.Status] = true
+			met[passingKind(e)] = true
 			t.breach(c, 0, func() (string, []journal.Entry) {
 				return "after " + after(e) + " no second attempt came", c.Attempts[:1]
 			})
@@ -115,7 +116,7 @@ func (p RetriesTransient) defaults() RetriesTransient {
 
 // expected reports whether a second attempt has to follow e.
 func (p RetriesTransient) expected(e *journal.Entry, run *Run) bool {
-	passing := slices.Contains(p.Statuses, e.Status) && e.Delivered() || e.Status == network && networkFailure(e) && e.Gone == 0
+	passing := slices.Contains(p.Statuses, e.Status) && e.Delivered() || passingKind(e) == network && networkFailure(e) && e.Gone == 0
 	if !passing || p.Table.after(e) != Backoff {
 		return false
 	}
@@ -123,6 +124,28 @@ func (p RetriesTransient) expected(e *journal.Entry, run *Run) bool {
 		return false
 	}
 	return mayRepeat(e, p.SafeRoutes) || !maybeProcessed(e)
+}
+
+// polled counts the calls that read one thing, where the client was agreed to poll.
+func (p RetriesTransient) polled(calls []Call) map[endpoint]int {
+	if !p.Polls {
+		return nil
+	}
+	polled := map[endpoint]int{}
+	for i := range calls {
+		if e := &calls[i].Attempts[0]; e.Method == "GET" {
+			polled[endpointOf(e)]++
+		}
+	}
+	return polled
+}
+
+// passingKind is the status that an attempt failed with; network where the connection broke, also within a good answer.
+func passingKind(e *journal.Entry) int {
+	if e.Cut && e.Status >= 200 && e.Status < 300 {
+		return network
+	}
+	return e.Status
 }
 
 // mayRepeat reports whether sending the request again can do no harm even if it was processed.

@@ -38,7 +38,7 @@ func TestDeadPoolIsReplayed(t *testing.T) {
 			"1 match; 2 match; 3 match; 4 match; 9 match resend 5 resend 6 resend 7 resend 8"},
 		{"four requests meet one each", atOnce,
 			"1 match; 2 match; 3 match; 4 match; 9 match resend 5; 10 match resend 6; 11 match resend 7; 12 match resend 8"},
-		{"C197: the client's platform tries by itself: one call, two requests",
+		{"WireMock.Net 279: the client's platform tries by itself: one call, two requests",
 			history.New().Conn(1).Request("GET", "/warm").Attempt(0, ms, 200).Request("GET", "/").Cut(s, ms).Conn(2).Attempt(s+2*ms, ms, 200),
 			"1 match; 3 match resend 2"},
 	})
@@ -64,7 +64,7 @@ func TestHopRetriesAreTheProxys(t *testing.T) {
 		}
 	}
 	checkGroupings(t, assert.Key{}, []grouping{
-		{"C201: nginx goes on to the next server", history.New().Sent(via).Attempt(0, s, 504).Attempt(s+20*ms, ms, 200), "2 match hop 1"},
+		{"nginx 1.9.13 goes on to the next server", history.New().Sent(via).Attempt(0, s, 504).Attempt(s+20*ms, ms, 200), "2 match hop 1"},
 		{"no proxy is seen", history.New().Sent(journal.Sent{Request: 7}).Attempt(0, s, 504).Attempt(s+20*ms, ms, 200), "1,2 match"},
 		{"another request id", history.New().Sent(via).Attempt(0, s, 504).Sent(journal.Sent{Proxied: true, Request: 8}).Attempt(s+20*ms, ms, 200), "1,2 match"},
 		{"no request id", history.New().Sent(journal.Sent{Proxied: true}).Attempt(0, s, 504).Attempt(s+20*ms, ms, 200), "1,2 match"},
@@ -82,7 +82,7 @@ func TestHopRetriesAreTheProxys(t *testing.T) {
 	})
 }
 
-// C201: the client made one request; where the proxy repeats a write, the proxy breaks the promise.
+// nginx before 1.9.13: the client made one request; where the proxy repeats a write, the proxy breaks the promise.
 func TestHopThatRepeatsAWriteBreaks(t *testing.T) {
 	via := journal.Sent{Proxied: true, Request: 7}
 	for method, want := range map[string]assert.Verdict{"GET": assert.NotExercised, "POST": assert.Fail} {
@@ -99,7 +99,7 @@ func TestHopThatRepeatsAWriteBreaks(t *testing.T) {
 	verdicts(t, assert.Calls(keyed.Entries(), assert.Key{}), map[string]assert.Verdict{"idempotent-only": assert.NotExercised})
 }
 
-// C145: one call goes round several hosts; joined, the waits double.
+// logstash-output-elasticsearch issue 736: one call goes round several hosts; joined, the waits double.
 func TestCallsJoinHosts(t *testing.T) {
 	h := history.New()
 	at := time.Duration(0)
@@ -114,7 +114,7 @@ func TestCallsJoinHosts(t *testing.T) {
 	verdicts(t, calls, map[string]assert.Verdict{"no-retry-4xx": assert.Fail, "min-spacing": assert.Pass})
 }
 
-// C048: two layers of retries and an SDK below: what reaches the server counts, under whatever path.
+// caura pull request 859: two layers of retries and an SDK below: what reaches the server counts, under whatever path.
 func TestLayersAreCountedWhereTheyArrive(t *testing.T) {
 	h := history.New()
 	for i := range 12 {

@@ -182,7 +182,7 @@ func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int) *out
 	}
 	o := &outcome{Outcome: out, results: map[string]assert.Result{}, settled: map[string]settled{}}
 	o.calls = assert.Calls(out.History.Entries, assert.Key{
-		OneCall: look.OneCall && sc.Work.IsZero() && sc.Watch == 0, Table: s.Contract.Responses, Run: &out.Run,
+		OneCall: look.OneCall && sc.Work.IsZero() && sc.Watch == 0, Table: s.Contract.Responses, Poll: s.Contract.Poll.Every, Run: &out.Run,
 	})
 	o.markEnds()
 	o.judge(s.Contract, r)

@@ -16,7 +16,7 @@ import (
 )
 
 // What the platform sends again by itself, on a kept-alive connection that closed under a request, is one call and two
-// requests in the report, and is not held against the client's own policy (C197). The same two requests are when the
+// requests in the report, and is not held against the client's own policy (WireMock.Net issue 279). The same two requests are when the
 // client sent the second.
 func TestPlatformReplaysAreReportedAndNotCharged(t *testing.T) {
 	s, err := scenarios.Load("closed.yaml", []byte(`name: closed
