@@ -58,6 +58,31 @@ func lawfulCases() []publicCase {
 		{source: "a hedge, as agreed", contract: "hedging: {after: 200ms, share: 1}", good: get().Left(0, 260*ms).Attempt(250*ms, 5*ms, 200)},
 		{source: "sends nothing after 503 for a write without a key", good: post().Attempt(0, ms, 500)},
 		{source: "a write is repeated that was not accepted", good: post().Attempt(0, ms, 429).Attempt(101*ms, ms, 201)},
+		{source: "a hedge is no retry", contract: "hedging: {after: 200ms, share: 1}\nattempts: {max: 1}", good: get().Left(0, 260*ms).Attempt(250*ms, 5*ms, 200)},
+		{source: "a date carries no parts of a second", good: get().Attempt(900*ms, 0, 429).RetryAfter(epoch.Add(3*s).Format(imf)).Attempt(3*s, ms, 200)},
+		{source: "a date that is reached by an own wait and a moment", good: get().Attempt(900*ms, 0, 429).RetryAfter(epoch.Add(3*s).Format(imf)).Attempt(3100*ms, ms, 200)},
+		{source: "credentials only when asked for them", good: get().Attempt(0, ms, 401).Auth(1).Attempt(5*ms, ms, 200)},
+		{source: "407: the proxy asks too", good: get().Attempt(0, ms, 407).Auth(1).Attempt(5*ms, ms, 401).Auth(2).Attempt(10*ms, ms, 200)},
+		{source: "a new token, and then a 503 and its retry", many: true, good: get().Request("GET", "/api").Auth(1).Attempt(0, ms, 401).
+			Request("POST", "/token").Auth(0).Attempt(10*ms, ms, 200).Request("GET", "/api").Auth(2).Attempt(20*ms, ms, 503).Attempt(121*ms, ms, 200)},
+		{source: "a new token twice in a day", many: true, good: get().Request("GET", "/api").Auth(1).Attempt(0, ms, 401).Auth(2).Attempt(20*ms, ms, 200).
+			Attempt(3600*s, ms, 401).Auth(3).Attempt(3600*s+20*ms, ms, 200)},
+		{source: "a job that is asked for until it is done", many: true,
+			good: steady(post().Attempt(0, ms, 202).Request("GET", "/jobs/7").Body(""), s, 10, s, 200)},
+		{source: "a long poll that ends without news", many: true, contract: "attempts: {within: 2m}", good: get().Attempt(0, 55*s, 204).Attempt(55*s+5*ms, 55*s, 204)},
+		{source: "the same order twice, under two keys", many: true, good: post().Key("a").Attempt(0, ms, 201).Key("b").Attempt(s, ms, 201)},
+		{source: "a queue that comes back to a failed item later", many: true, good: keyed().Attempt(0, ms, 503).Attempt(101*ms, ms, 503).Key("other").Body("two bicycles").Attempt(200*ms, ms, 201).
+			Key("k").Body("one bicycle").Attempt(302*ms, ms, 201)},
+		{source: "two layers within one cap", good: get().Attempt(0, ms, 503).Attempt(101*ms, ms, 503).Attempt(302*ms, ms, 503).Attempt(703*ms, ms, 503)},
+		{source: "the answer is whole and the connection closes", good: get().Attempt(0, ms, 200)},
+		{source: "a client leaves a stream that goes well", many: true, good: get().Attempt(0, 0, 200).With(func(e *journal.Entry) { e.Took, e.Gone = 5*s, 5*s })},
+		{source: "a cut answer to a write without a key", good: post().Cut(0, ms).With(opened)},
+		{source: "a breaker that waits longer each time", contract: "breaker: {failures: 10, open: 500ms, probes: 1}\nattempts: {max: 1}", many: true, run: asked(10*ms, 100, 100*ms, 50),
+			good: probed(10, 600*ms, 2, 0)},
+		{source: "a breaker, and a server that asks for a minute", contract: "breaker: {failures: 10, open: 500ms, probes: 1}\nattempts: {max: 1}", many: true, run: asked(10*ms, 100, 100*ms, 300),
+			good: probed(10, 600*ms, 1, 0).RetryAfter("60")},
+		{source: "a breaker, and nothing more to do", contract: "breaker: {failures: 10, open: 500ms, probes: 1}\nattempts: {max: 1}", many: true, run: asked(10*ms, 10, 0, 0),
+			good: probed(10, 600*ms, 1, 0)},
 		{source: "a redirect to log in, and back", good: get().Attempt(0, ms, 302).Location("/login").Request("GET", "/login").Attempt(2*ms, ms, 302).Location("/").Request("GET", "/").Attempt(4*ms, ms, 200)},
 	}
 }

@@ -14,8 +14,8 @@ func init() {
 	register(Kind{
 		ID: "auth-refresh-once", Level: Major,
 		Summary: "A 401 is answered once at most, with other credentials, and all calls that met it share one refresh.",
-		Measure: "In each call the attempts after a 401 or 407: one at most, and with other credentials; after a 403 none with the same ones. For " +
-			"each client the requests to the refresh endpoint (/token unless the contract names another path): in any 2 s no more than " +
+		Measure: "In each call the attempts after a 401, and after a 407: one each at most, and with other credentials; after a 403 none with the same " +
+			"ones. For each client the requests to the refresh endpoint (/token unless the contract names another path): in any 2 s no more than " +
 			"credentials met a 401 in the 10 s before. A refresh that failed in passing (5xx, 429, no answer) may be repeated and does not count.",
 		Why: "If new credentials do not help, newer ones will not either: the client refreshes and repeats for ever, five times a second. And when " +
 			"one token expires under twenty calls, twenty refreshes at once look like an attack, or invalidate each other.",
@@ -99,7 +99,7 @@ type refusedAuth struct {
 
 // answers finds the first attempt that answers a challenge as it should not, and collects the credentials that were refused.
 func (p AuthRefreshOnce) answers(c *Call, who *credentials) (at int, broken, met bool) {
-	renewed := false
+	var renewed []int // statuses that were answered: a proxy and the server behind it may each ask once
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
 		behaviour := p.Table.after(e)
@@ -114,10 +114,10 @@ func (p AuthRefreshOnce) answers(c *Call, who *credentials) (at int, broken, met
 			continue
 		}
 		same := e.Auth == c.Attempts[i+1].Auth
-		if same || renewed && e.Status != 403 {
+		if same || slices.Contains(renewed, e.Status) && e.Status != 403 {
 			at, broken = i, true
 		}
-		renewed = true
+		renewed = append(renewed, e.Status)
 	}
 	return at, broken, met
 }

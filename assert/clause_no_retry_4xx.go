@@ -2,6 +2,7 @@ package assert
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
@@ -75,7 +76,7 @@ func noRetry(id string, calls []Call, table *Responses, class int, quiet time.Du
 // forbidden finds the first attempt at which the call went on although the status forbade it. met reports whether any
 // such status was seen.
 func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) {
-	refreshed := false
+	var refreshed []int // statuses that were answered so: a proxy and the server behind it may each ask once
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
 		if e.Status > class+99 || e.Status < class && (class == 500 || e.Status < 300) {
@@ -91,8 +92,8 @@ func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) 
 		}
 		next := &c.Attempts[i+1]
 		switch {
-		case behaviour == OnceAfterRefresh && !refreshed && e.Auth != next.Auth:
-			refreshed = true
+		case behaviour == OnceAfterRefresh && !slices.Contains(refreshed, e.Status) && e.Auth != next.Auth:
+			refreshed = append(refreshed, e.Status)
 		case behaviour == Never && (changedRequest(e, next) || withoutExpectation(c, i)):
 		default:
 			return i, true, true
