@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-TESTFLAGS ?=
+TESTFLAGS ?= 
 
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -35,10 +35,10 @@ demo: build ## judge the curl (or wget, or python3) of this machine; takes under
 
 test: ## vet and test everything
 	$(GO) vet ./...
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 race: ## test the concurrent packages under the race detector (needs a C compiler)
-	$(GO) test -race $(TESTFLAGS) $(RACE)
+	$(GO) test -race -timeout 30m $(TESTFLAGS) $(RACE)
 
 bench: ## measure the server, the proxy, the journal, the judge and a contract in virtual time
 	$(GO) test -run '^$$' -bench . -benchmem ./faultserver/... ./assert/... ./suites/selftest

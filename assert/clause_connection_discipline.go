@@ -98,7 +98,7 @@ func (p ConnectionDiscipline) Check(calls []Call) Result {
 func (p ConnectionDiscipline) reusable(c *Call, k int) bool {
 	e, wait := &c.Attempts[k], c.Gap(k)
 	return e.Delivered() && e.Fault != "" && failed(e) && e.Status != 408 && e.Status != 421 && !e.Early && !e.Refused() && e.Conn != 0 && c.Attempts[k+1].Conn != 0 &&
-		e.Proto == "HTTP/1.1" && wait >= 0 && wait <= idleFor && c.Step(k+1) == StepRetry
+		e.Proto == "HTTP/1.1" && !e.Closing && wait >= 0 && wait <= idleFor && c.Step(k+1) == StepRetry
 }
 
 // reconnects looks for clients that replace broken connections too fast.

@@ -20,6 +20,15 @@ func reusing(n int, reuse bool) *history.Builder {
 	})
 }
 
+// closing are n clients that want each connection closed, as HTTP libraries without a pool do.
+func closing(n int) *history.Builder {
+	return clients(n, func(_ int, h *history.Builder) {
+		for k := range 4 {
+			h.Attempt(ns(k)*s, ms, 503).With(func(e *journal.Entry) { e.Fault, e.Closing = "oversize", true })
+		}
+	})
+}
+
 func TestConnectionDiscipline(t *testing.T) {
 	const none = "no retry followed a whole answer over a connection that could be used again"
 	check(t, assert.ConnectionDiscipline{}, []row{
@@ -31,6 +40,7 @@ func TestConnectionDiscipline(t *testing.T) {
 			detail: "21 of 21 retries came over a new connection although the one before had brought a whole answer"},
 		{name: "one for each attempt, too few", history: reusing(6, false), want: assert.Inconclusive,
 			detail: "18 of 18 retries came over a new connection although the one before had brought a whole answer; 20 retries would tell"},
+		{name: "a client that keeps no connection", history: closing(7), want: assert.NotExercised, detail: none},
 		{name: "after a long wait", history: history.New().Retries(0, 503, 6*s, 12*s), want: assert.NotExercised, detail: none},
 		{name: "an upstream that may have closed it", history: history.New().Retries(0, 503, repeat(30, s)...), want: assert.NotExercised, detail: none},
 		{name: "421 asks for another", history: history.New().Retries(0, 421, 0), want: assert.NotExercised, detail: none},

@@ -26,6 +26,7 @@ var entryFields = []struct{ name, kind, about string }{
 	{"query", "string", "as sent"},
 	{"key", "string", "idempotency key"},
 	{"precondition", "boolean", "If-Match, If-None-Match or If-Unmodified-Since was sent"},
+	{"closing", "boolean", "the client wanted the connection closed behind the answer: Connection: close, or HTTP/1.0"},
 	{"auth", "string", "keyed hash of the credentials, in hex"},
 	{"body_sum", "string", "hash of the body, in hex"},
 	{"body_len", "integer", "bytes of it that came"},

@@ -201,7 +201,7 @@ func (d description) resolves(t *testing.T, v any) {
 func TestEntriesAreDescribed(t *testing.T) {
 	piloted(t, func(t *testing.T, _ *world, p *pilot) {
 		e := journal.Entry{
-			Seq: 1, At: 1, Took: 1, Gone: 1, Client: "c", Call: "c", Claim: 1, Method: "GET", Path: "/", Query: "q\xff", Key: "k", Precondition: true,
+			Seq: 1, At: 1, Took: 1, Gone: 1, Client: "c", Call: "c", Claim: 1, Method: "GET", Path: "/", Query: "q\xff", Key: "k", Precondition: true, Closing: true,
 			Auth: 1, BodySum: 1, BodyLen: 1, BodyWhole: true, Early: true, Unprocessed: true, Conn: 1, Proto: "HTTP/1.1", TLS: true, Handshake: "h", Status: 200, RetryAfter: "1", Cut: true, Open: true,
 			Rule: "r", Fault: "f", Upstream: 200, Rare: &journal.Rare{
 				Sent:  journal.Sent{CallBy: "C", Trace: journal.Trace{1}, Request: 1, Hop: 1, Proxied: true, Range: "bytes=1-", EarlyData: true, Stamp: 1, Marks: "M=1"},

@@ -65,7 +65,7 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, c *connection, f
 	x.line = c
 	x.found(f, r)
 	a := journal.Arrival{
-		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto, TLS: r.TLS != nil,
+		Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Conn: c.id, Proto: r.Proto, Closing: r.Close, TLS: r.TLS != nil,
 	}
 	a.Client, a.Auth = s.client(r, c, identify(&a, r.Header))
 	if s.callHeader != "" && a.CallBy != CallHeader {

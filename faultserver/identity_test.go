@@ -1,6 +1,7 @@
 package faultserver
 
 import (
+	"bufio"
 	"net/http"
 	"strings"
 	"testing"
@@ -144,3 +145,33 @@ func TestClientOfSignedRequests(t *testing.T) {
 		}
 	}
 }
+
+// Whoever wants the connection closed is not to blame for a new one.
+func TestClosingIsJournalled(t *testing.T) {
+	for _, tt := range []struct {
+		head string
+		want bool
+	}{
+		{"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", true},
+		{"GET / HTTP/1.0\r\nHost: a\r\n\r\n", true},
+		{"GET / HTTP/1.1\r\nHost: a\r\n\r\n", false},
+	} {
+		s := New()
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(tt.head)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ServeHTTP(discards{http.Header{}}, r)
+		if got := s.Journal().Entries()[0].Closing; got != tt.want {
+			t.Errorf("%q: closing is %v", tt.head, got)
+		}
+		s.Close()
+	}
+}
+
+// discards is a client that does not listen.
+type discards struct{ header http.Header }
+
+func (d discards) Header() http.Header         { return d.header }
+func (d discards) Write(b []byte) (int, error) { return len(b), nil }
+func (d discards) WriteHeader(int)             {}

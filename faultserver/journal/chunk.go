@@ -34,6 +34,7 @@ const (
 	early
 	unprocessed
 	secure
+	closing
 )
 
 // chunk is a run of consecutive records with the strings they use. The journal's lock guards it.
@@ -76,6 +77,9 @@ func (c *chunk) arrive(at time.Duration, a *Arrival) {
 	}
 	if a.TLS {
 		r.flags |= secure
+	}
+	if a.Closing {
+		r.flags |= closing
 	}
 	c.records = append(c.records, r)
 }
@@ -143,7 +147,7 @@ func (r *record) entry(seq uint64, text func(uint16) string) Entry {
 		Seq: seq, At: time.Duration(r.at), Took: time.Duration(r.took), Gone: time.Duration(r.gone),
 		Client: text(r.client), Call: text(r.call), Claim: r.claim,
 		Method: text(r.method), Path: text(r.path), Query: text(r.query),
-		Key: text(r.key), Precondition: r.flags&precondition != 0,
+		Key: text(r.key), Precondition: r.flags&precondition != 0, Closing: r.flags&closing != 0,
 		Auth: r.auth, BodySum: r.bodySum, BodyLen: r.bodyLen, BodyWhole: r.flags&bodyWhole != 0, Early: r.flags&early != 0,
 		Conn: r.conn, Proto: text(r.proto), TLS: r.flags&secure != 0, Handshake: text(r.handshake),
 		Status: int(r.status), Cut: r.flags&cut != 0, Open: r.flags&open != 0,

@@ -25,6 +25,7 @@ type Entry struct {
 	Call         string // correlation id found in the request, "" if none
 	Claim        int32  // attempt number that the client states, or a proxy where the client does not; from 1, 0 if none
 	Precondition bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
+	Closing      bool   // the client wanted the connection closed behind the answer: Connection: close, or HTTP/1.0
 
 	Method, Path, Query string // all empty where none could be read
 	Key                 string // idempotency key, hashed where it could be a secret; "" if none

@@ -39,6 +39,7 @@ type Arrival struct {
 	Method, Path, Query string
 	Key                 string
 	Precondition        bool
+	Closing             bool
 	Auth                uint64
 	Conn                uint64
 	Proto               string

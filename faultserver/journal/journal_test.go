@@ -17,7 +17,7 @@ func TestEntryTellsTheWholeExchange(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		x := j.Arrive(Arrival{
 			Client: "client-1", Call: "c1", Claim: 2, Method: "POST", Path: "/driver/status", Query: "a=1", Key: "k",
-			Precondition: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1", TLS: true, Sent: allRare().Sent,
+			Precondition: true, Closing: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1", TLS: true, Sent: allRare().Sent,
 		})
 		time.Sleep(time.Second)
 		x.Body(99, 12, true)
@@ -33,7 +33,7 @@ func TestEntryTellsTheWholeExchange(t *testing.T) {
 
 		want := Entry{
 			Seq: 1, At: 2 * time.Second, Client: "client-1", Call: "c1", Claim: 2, Method: "POST", Path: "/driver/status",
-			Query: "a=1", Key: "k", Precondition: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1", TLS: true, Handshake: "alert: bad certificate", BodySum: 99, BodyLen: 12,
+			Query: "a=1", Key: "k", Precondition: true, Closing: true, Auth: 7, Conn: 3, Proto: "HTTP/1.1", TLS: true, Handshake: "alert: bad certificate", BodySum: 99, BodyLen: 12,
 			BodyWhole: true, Early: true, Unprocessed: true, Rule: "outage", Fault: "latency+status", Upstream: 200, Status: 503, RetryAfter: "2", Cut: true,
 			Open: true, Rare: allRare(),
 		}
@@ -233,7 +233,7 @@ func inOrder(t *testing.T, entries []Entry) {
 
 func TestAllFieldsAreKept(t *testing.T) {
 	// A field that is added to Entry must also be packed, or it silently stays empty.
-	if got := reflect.TypeFor[Entry]().NumField(); got != 30 {
+	if got := reflect.TypeFor[Entry]().NumField(); got != 31 {
 		t.Errorf("Entry has %d fields; teach record, line and TestEntryTellsTheWholeExchange the new one", got)
 	}
 }

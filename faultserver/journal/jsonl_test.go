@@ -17,7 +17,7 @@ const head = `{"journal":1,"lost":0,"until_ns":5000000000}` + "\n"
 func full() Entry {
 	return Entry{
 		Seq: 8, At: 1, Took: math.MaxInt64, Gone: 3, Client: "c", Call: "id", Claim: math.MinInt32, Method: "POST",
-		Path: "/a b\"<&>\u2028é", Query: "x=\xff\xfe", Key: "k\x00", Precondition: true, Auth: math.MaxUint64, BodySum: 1<<53 + 1,
+		Path: "/a b\"<&>\u2028é", Query: "x=\xff\xfe", Key: "k\x00", Precondition: true, Closing: true, Auth: math.MaxUint64, BodySum: 1<<53 + 1,
 		BodyLen: math.MaxInt64, BodyWhole: true, Early: true, Unprocessed: true, Conn: math.MaxUint64, Proto: "HTTP/1.1", TLS: true, Handshake: "h\xff", Status: 503,
 		RetryAfter: "Thu, 01 Jan 2026 00:00:00 GMT", Cut: true, Open: true, Rule: "r\xf0", Fault: "status", Upstream: 200,
 		Rare: allRare(),

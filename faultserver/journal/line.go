@@ -45,6 +45,7 @@ type line struct {
 	Query        string `json:"query,omitempty"`
 	Key          string `json:"key,omitempty"`
 	Precondition bool   `json:"precondition,omitempty"`
+	Closing      bool   `json:"closing,omitempty"`
 	Auth         sum    `json:"auth,omitempty"`
 	BodySum      sum    `json:"body_sum,omitempty"`
 	BodyLen      int64  `json:"body_len,omitempty"`
@@ -120,7 +121,7 @@ func (l *line) plain() bool {
 func toLine(e *Entry) line {
 	l := line{
 		Seq: e.Seq, At: int64(e.At), Took: int64(e.Took), Gone: int64(e.Gone), Client: e.Client, Call: e.Call, Claim: e.Claim,
-		Method: e.Method, Path: e.Path, Query: e.Query, Key: e.Key, Precondition: e.Precondition, Auth: sum(e.Auth),
+		Method: e.Method, Path: e.Path, Query: e.Query, Key: e.Key, Precondition: e.Precondition, Closing: e.Closing, Auth: sum(e.Auth),
 		BodySum: sum(e.BodySum), BodyLen: e.BodyLen, BodyWhole: e.BodyWhole, Early: e.Early, Conn: e.Conn, Proto: e.Proto, TLS: e.TLS,
 		Handshake: e.Handshake, Status: e.Status,
 		RetryAfter: e.RetryAfter, Cut: e.Cut, Open: e.Open, Rule: e.Rule, Fault: e.Fault, Unprocessed: e.Unprocessed, Upstream: e.Upstream,
@@ -157,7 +158,7 @@ func (l *line) entry() (Entry, error) {
 	e := Entry{
 		Seq: l.Seq, At: time.Duration(l.At), Took: time.Duration(l.Took), Gone: time.Duration(l.Gone),
 		Client: l.Client, Call: l.Call, Claim: l.Claim, Method: l.Method, Path: l.Path, Query: l.Query, Key: l.Key,
-		Precondition: l.Precondition, Auth: uint64(l.Auth), BodySum: uint64(l.BodySum), BodyLen: l.BodyLen,
+		Precondition: l.Precondition, Closing: l.Closing, Auth: uint64(l.Auth), BodySum: uint64(l.BodySum), BodyLen: l.BodyLen,
 		BodyWhole: l.BodyWhole, Early: l.Early, Conn: l.Conn, Proto: l.Proto, TLS: l.TLS, Handshake: l.Handshake, Status: l.Status, RetryAfter: l.RetryAfter, Cut: l.Cut,
 		Open: l.Open, Rule: l.Rule, Fault: l.Fault, Unprocessed: l.Unprocessed, Upstream: l.Upstream,
 	}

@@ -95,7 +95,11 @@ func (d *destinations) open(ctx context.Context) error {
 		_, err := os.Stat(x.file)
 		x.made = errors.Is(err, os.ErrNotExist)
 		x.out, err = until(ctx, func() (*os.File, error) { // a pipe without a reader waits for one
-			return os.OpenFile(x.file, os.O_WRONLY|os.O_CREATE, 0o644)
+			flags := os.O_WRONLY
+			if x.made {
+				flags |= os.O_CREATE // not for a pipe that its reader takes away while this waits
+			}
+			return os.OpenFile(x.file, flags, 0o644)
 		})
 		var path *os.PathError
 		if errors.As(err, &path) {

@@ -4,11 +4,11 @@ import "time"
 
 func init() {
 	p := polite()
-	p.timeout = 300 * time.Millisecond
+	p.timeout = 900 * time.Millisecond
 	register(Client{
 		Name:    "hasty-timeout",
-		Summary: "gives a server 0.3 s before it asks again, which also keeps one down that has just come back",
-		Breaks:  []string{"attempt-timeout", "recovery-drain"},
+		Summary: "gives a server 0.9 s before it asks again",
+		Breaks:  []string{"attempt-timeout"},
 		Call:    p.call,
 	})
 }

@@ -28,7 +28,9 @@ func TestCurl(t *testing.T) {
 			[]string{"retries-transient"},
 			[]string{"backoff-growth", "client-rate", "no-retry-4xx", "retry-after-date", "retry-after-delta", "retry-cap"}},
 		{"with retries of everything", []string{"-f", "--retry", "10", "--retry-all-errors"},
-			[]string{"amplification-factor", "identical-payload-rate", "no-retry-4xx", "no-retry-permanent-5xx", "retry-cap"},
+			// -f closes the connection of an error without reading its body.
+			[]string{"amplification-factor", "auth-refresh-once", "connection-discipline", "identical-payload-rate", "no-retry-4xx",
+				"no-retry-permanent-5xx", "retry-cap", "special-4xx"},
 			[]string{"retries-transient", "retry-after-delta"}},
 		{"without retries", nil,
 			[]string{"retries-transient"},

@@ -94,13 +94,14 @@ func TestGoClients(t *testing.T) {
 		breaks []string
 	}{
 		{"hashicorp/go-retryablehttp", hashicorp, []string{
-			"amplification-factor", "attempt-timeout", "connection-discipline", "identical-payload-rate", "jitter-present", "no-retry-permanent-5xx", "retry-after-sanity", "retry-cap", "total-deadline",
+			"amplification-factor", "attempt-timeout", "connection-discipline", "herd-index", "identical-payload-rate", "jitter-present", "no-retry-permanent-5xx",
+			"retry-after-sanity", "retry-cap", "throttle-scope", "total-deadline",
 		}},
 		{"cenkalti/backoff, every error", backoffNaive, []string{
 			"amplification-factor", "attempt-timeout", "auth-refresh-once", "identical-payload-rate", "no-retry-4xx", "no-retry-permanent-5xx", "retry-after-date",
-			"retry-after-delta", "retry-cap", "special-4xx", "total-deadline",
+			"retry-after-delta", "retry-cap", "special-4xx", "throttle-scope", "total-deadline",
 		}},
-		{"cenkalti/backoff, with care", backoffCareful, []string{"retry-after-date", "retry-after-delta"}},
+		{"cenkalti/backoff, with care", backoffCareful, []string{"retry-after-date", "retry-after-delta", "throttle-scope"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
