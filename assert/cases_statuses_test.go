@@ -15,6 +15,8 @@ func statusCases() []publicCase {
 			breaks: []string{"no-retry-4xx", "retry-cap"}},
 		{source: "Amplitude-Swift 126: a refused event is posted at every flush", many: true, bad: flushes(5, 5*s, 5), good: flushes(5, 5*s, 1),
 			breaks: []string{"no-retry-4xx"}},
+		{source: "Amplitude-Swift 126: however seldom it flushes", bad: post().Retries(0, 400, repeat(4, 30*s)...), good: post().Attempt(0, ms, 400),
+			breaks: []string{"no-retry-4xx"}},
 		{source: "opentelemetry-collector 14174: 'too old' stays in the queue", bad: post().Retries(0, 400, 100*ms), good: post().Attempt(0, ms, 400),
 			breaks: []string{"no-retry-4xx"}, holds: []string{"retry-cap"}},
 		{source: "logstash-output-elasticsearch 736: 400 to one host after the other", bad: rounds(), good: post().Attempt(0, 0, 400),
