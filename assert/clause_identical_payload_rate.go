@@ -13,7 +13,7 @@ func init() {
 		Summary: "A payload that has failed is not sent again by the same client more often than agreed in any minute.",
 		Measure: "Requests of one client with equal method, path, query and body that follow a failed one, in any stretch of time as long as the " +
 			"limit's. Repeats after a success are left out, those that waited as long as a Retry-After asked, and a " +
-			"poller's GETs at the agreed interval.",
+			"poller's GETs at the agreed interval, or at the one it had while all was well.",
 		Why: "It is the mark of a loop that no lawful use shows: all payloads alike, never a success. A server that sees bodies can find it " +
 			"without knowing anything about calls.",
 		Fix: "Cap retries per payload, not only per call: a queue that puts a failed item back, or a timer that flushes it, goes round the cap " +
@@ -90,13 +90,15 @@ func firstFailed(list []arrival) *journal.Entry {
 // repeated adds the requests that follow a failed one of the same payload, unless they waited as they were told, or came when
 // the next poll was due.
 func (p IdenticalPayloadRate) repeated(again, list []arrival, began time.Time, noise Noise) []arrival {
+	pace := poll{every: p.Poll}
 	for i := 1; i < len(list); i++ {
 		e, prev := list[i].entry, list[i-1].entry
 		wait := e.At - endOf(prev)
+		pace.after(prev, e)
 		if !failed(prev) || wait < -overlap || challenged(prev, e) {
 			continue
 		}
-		if p.Poll >= leastPoll && e.Method == "GET" && e.At-prev.At >= p.Poll-p.Poll/10 {
+		if pace.due(prev, e, p.Poll > 0) {
 			continue
 		}
 		if prev.RetryAfter != "" {

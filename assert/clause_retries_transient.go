@@ -61,11 +61,11 @@ func (p RetriesTransient) Check(calls []Call) Result {
 	p = p.defaults()
 	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
 	met, retried := map[int]bool{}, map[int]bool{}
-	recovered, polled := 0, p.polled(calls)
+	recovered, readings := 0, p.readings(calls)
 	for i := range calls {
 		c := &calls[i]
 		e := &c.Attempts[0]
-		if !p.expected(e, c.Run) || polled[endpointOf(e)] > 1 {
+		if !p.expected(e, c.Run) || readings[endpointOf(e)].polls(p.Polls) {
 			continue
 		}
 		switch {
@@ -126,18 +126,39 @@ func (p RetriesTransient) expected(e *journal.Entry, run *Run) bool {
 	return mayRepeat(e, p.SafeRoutes) || !maybeProcessed(e)
 }
 
-// polled counts the calls that read one thing, where the client was agreed to poll.
-func (p RetriesTransient) polled(calls []Call) map[endpoint]int {
-	if !p.Polls {
-		return nil
-	}
-	polled := map[endpoint]int{}
+// reading is what a client reads again and again.
+type reading struct {
+	poll
+	latest *journal.Entry
+	calls  int
+}
+
+// readings lists what clients read more than once by themselves: nobody gave them these calls.
+func (p RetriesTransient) readings(calls []Call) map[endpoint]*reading {
+	all := map[endpoint]*reading{}
 	for i := range calls {
-		if e := &calls[i].Attempts[0]; e.Method == "GET" {
-			polled[endpointOf(e)]++
+		e := &calls[i].Attempts[0]
+		if e.Method != "GET" || calls[i].Rule == driverRule || len(calls[i].Run.Given[e.Client]) > 0 && !p.Polls {
+			continue
 		}
+		k := endpointOf(e)
+		r := all[k]
+		if r == nil {
+			r = &reading{}
+			all[k] = r
+		} else {
+			r.after(r.latest, e)
+		}
+		r.latest = e
+		r.calls++
 	}
-	return polled
+	return all
+}
+
+// polls reports whether the client was agreed to poll, or was seen to: it asked three times and more, a second apart at
+// least, while all was well.
+func (r *reading) polls(agreed bool) bool {
+	return r != nil && r.calls > 1 && (agreed || r.seen >= 2 && r.every >= leastPoll)
 }
 
 // passingKind is the status that an attempt failed with; network where the connection broke, also within a good answer.

@@ -53,5 +53,21 @@ func (g *grouper) due(k matchKey, last, e *journal.Entry) bool {
 		return true
 	}
 	p := g.pollers[k]
-	return p.seen >= 2 && p.every >= leastPoll && e.At-last.At >= p.every-p.every/10
+	return p.due(last, e, false)
+}
+
+// after notes that e came next behind prev, for the same thing.
+func (p *poll) after(prev, e *journal.Entry) {
+	if !succeeded(prev) {
+		return
+	}
+	if every := e.At - prev.At; p.every == 0 || every < p.every {
+		p.every = every
+	}
+	p.seen++
+}
+
+// due reports whether e comes as long after prev as the next request does, where the interval was agreed or seen twice.
+func (p *poll) due(prev, e *journal.Entry, agreed bool) bool {
+	return (e.Method == "GET" || e.Method == "HEAD") && (agreed || p.seen >= 2) && p.every >= leastPoll && e.At-prev.At >= p.every-p.every/10
 }
