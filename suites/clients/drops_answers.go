@@ -19,11 +19,12 @@ func init() {
 	})
 }
 
-// closing has every connection closed after one answer.
+// closing leaves no connection to the next request, and says so to nobody.
 type closing struct{ http.RoundTripper }
 
 func (c closing) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Close = true
+	if idle, ok := c.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		idle.CloseIdleConnections()
+	}
 	return c.RoundTripper.RoundTrip(r)
 }
