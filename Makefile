@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-TESTFLAGS ?= 
+TESTFLAGS ?=
 
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
