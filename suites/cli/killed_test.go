@@ -32,7 +32,8 @@ type running struct {
 func run(t *testing.T, args ...string) *running {
 	t.Helper()
 	r := &running{Cmd: exec.Command("retrygate", args...), dir: t.TempDir(), tmp: t.TempDir()} // testscript.Main puts it on the PATH
-	r.Dir, r.Env = r.dir, append(os.Environ(), "TMPDIR="+r.tmp)
+	// A program built with the race detector sleeps for a second before it ends, unless told not to.
+	r.Dir, r.Env = r.dir, append(os.Environ(), "TMPDIR="+r.tmp, "GORACE=atexit_sleep_ms=0")
 	out, err := r.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
