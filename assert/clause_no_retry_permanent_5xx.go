@@ -11,7 +11,7 @@ func init() {
 		ID: "no-retry-permanent-5xx", Level: Major,
 		Summary: "After a 5xx that no waiting can mend (501, 505, 506, 507, 508, 510, 511, 526) the client does not try again.",
 		Measure: "The attempts of one call that follow its first 5xx of a kind that the contract marks \"never\".",
-		Why: "Not every 5xx is an outage: a method that is not implemented, a full disk or a loop behind the gateway answers the same to " +
+		Why: "Not every 5xx is an outage: a method that the server lacks, a full disk or a loop behind the gateway answers the same to " +
 			"every attempt, so that retries are load for nothing, on a server that may already be in trouble.",
 		Fix: "Replace \"status >= 500\" by a list: 500, 502, 503, 504. Treat the rest as final.",
 		Source: "RFC 9110 15.6.2 and 15.6.6 (June 2022); RFC 4918 11.5 (507: not without a new action of the user); go-retryablehttp " +

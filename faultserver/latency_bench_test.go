@@ -47,7 +47,7 @@ func BenchmarkLatencyFault(b *testing.B) {
 
 func p99(sorted []time.Duration) (ms float64) { return float64(sorted[len(sorted)*99/100]) / 1e6 }
 
-// sleeper is the yardstick: what net/http makes of the same delay.
+// sleeper is the yardstick: what net/http makes of the same delay. It sleeps in real time, whose lateness is measured here.
 func sleeper(d time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -195,6 +195,7 @@ func TestRatelimitInRealTime(t *testing.T) {
 		}
 		return wait
 	}
+	// The clock is the subject: what the machine's timers make of "wait so many seconds" has to be enough.
 	end := time.Now().Add(2500 * time.Millisecond)
 	refused := 0
 	var clients sync.WaitGroup

@@ -290,6 +290,7 @@ func TestKilledVerifyLeavesNoSharedMemory(t *testing.T) {
 		}
 	}
 	r.end(t, syscall.SIGKILL)
+	// The watchdog, another process, takes them away; nothing tells when.
 	for deadline := time.Now().Add(20 * time.Second); len(ours) > 0; time.Sleep(10 * time.Millisecond) {
 		now := shared()
 		for name := range ours {

@@ -67,11 +67,7 @@ func guarded(p policy, build func() *breaker) func() func(context.Context, *http
 				if attempt >= p.attempts || !p.retry(o) {
 					return o.result()
 				}
-				wait := p.wait(attempt)
-				if told, ok := p.retryAfter(o.header); ok {
-					wait = max(wait, told)
-				}
-				if !sleep(ctx, wait) {
+				if !sleep(ctx, p.pause(attempt, o)) {
 					return ctx.Err()
 				}
 				if !b.enter() {

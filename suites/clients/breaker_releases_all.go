@@ -54,11 +54,7 @@ func (b *holding) call(ctx context.Context, h *http.Client, url string, p policy
 		if attempt >= p.attempts {
 			return o.result()
 		}
-		wait := p.wait(attempt)
-		if told, ok := p.retryAfter(o.header); ok {
-			wait = max(wait, told)
-		}
-		if !sleep(ctx, wait) {
+		if !sleep(ctx, p.pause(attempt, o)) {
 			return ctx.Err()
 		}
 	}

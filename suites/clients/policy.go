@@ -27,6 +27,7 @@ type policy struct {
 
 	wait       func(retry int) time.Duration // before retry 1, 2, ...
 	retry      func(o outcome) bool
+	hasty      func(o outcome) bool                                                               // failures after which it comes back at once; nil: none
 	around     func(ctx context.Context, attempt int, send func(context.Context) outcome) outcome // makes an attempt of sends; nil: of one
 	free       func(o outcome) bool                                                               // failures that do not count as attempts; nil: all count
 	retryAfter func(h http.Header) (wait time.Duration, told bool)
@@ -80,14 +81,22 @@ func (p policy) call(ctx context.Context, h *http.Client, url string) error {
 		if counted >= p.attempts || !p.retry(o) {
 			return o.result()
 		}
-		wait := p.wait(attempt)
-		if told, ok := p.retryAfter(o.header); ok {
-			wait = max(wait, told)
-		}
-		if !sleep(ctx, wait) {
+		if !sleep(ctx, p.pause(attempt, o)) {
 			return ctx.Err()
 		}
 	}
+}
+
+// pause is the wait before a retry: the policy's own, or longer if the server asks for it.
+func (p policy) pause(retry int, o outcome) time.Duration {
+	wait := time.Duration(0)
+	if p.hasty == nil || !p.hasty(o) {
+		wait = p.wait(retry)
+	}
+	if told, ok := p.retryAfter(o.header); ok {
+		wait = max(wait, told)
+	}
+	return wait
 }
 
 func (p policy) makeKey() string {

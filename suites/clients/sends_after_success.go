@@ -17,11 +17,7 @@ func init() {
 		}
 		// Both retries are on their way as soon as the first attempt has failed; nothing calls the second one back.
 		for retry := range 2 {
-			wait := p.wait(retry + 1)
-			if told, ok := p.retryAfter(o.header); ok {
-				wait = max(wait, told)
-			}
-			if !sleep(ctx, time.Second+wait) {
+			if !sleep(ctx, time.Second+p.pause(retry+1, o)) {
 				return ctx.Err()
 			}
 			o = p.send(ctx, h, url, "", retry+2)

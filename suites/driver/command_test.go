@@ -25,7 +25,8 @@ func need(t *testing.T, programs ...string) {
 	}
 }
 
-// eventually waits until the condition holds, and fails the test when it does not within 20 s.
+// eventually waits until the condition holds, and fails the test when it does not within 20 s. It looks again and again
+// because other processes come and go without an event that a test could wait for, and live in real time.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
