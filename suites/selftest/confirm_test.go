@@ -6,9 +6,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/clients"
+	"github.com/retrygate/retrygate/suites/contract"
+	"github.com/retrygate/retrygate/suites/driver"
 )
 
 // TestTwoSidedBreachesNeedTwoRuns has a client march in step for its first calls only, as a stalled machine or chance may
@@ -46,5 +50,39 @@ func TestTwoSidedBreachesNeedTwoRuns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOnlyWhatFailsTheRunIsRunAgain has a client march in step where the contract only warns of it.
+func TestOnlyWhatFailsTheRunIsRunAgain(t *testing.T) {
+	marching, err := clients.All.Get("no-jitter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	burst, err := scenarios.Get("503-burst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level, again := range map[assert.Level]bool{assert.Minor: false, assert.Major: true} {
+		terms, err := assert.LoadContract("terms", []byte("name: terms\nprofile: strict\nclauses: {jitter-present: {level: "+level.String()+"}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls atomic.Int64
+		call := func(ctx context.Context, h *http.Client, url string) error {
+			calls.Add(1)
+			return marching.Call(ctx, h, url)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			_, err = contract.Examine(context.Background(), contract.Request{
+				Client: driver.HTTPFunc("marching", call), Contract: terms, Scenarios: []scenarios.Scenario{burst}, Seed: 1, Memory: true, FailOn: assert.Major,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got := calls.Load() > 1+20; got != again {
+			t.Errorf("%s: %d calls, run again: %v, want %v", level, calls.Load(), got, again)
+		}
 	}
 }

@@ -67,3 +67,18 @@ func TestManyCallsInARunAreNoBreach(t *testing.T) {
 		}
 	}
 }
+
+// TestConnectionsWithoutARequestAreNoDisguise has a client retry where no request is ever read: there is no name that
+// could hide a repeat.
+func TestConnectionsWithoutARequestAreNoDisguise(t *testing.T) {
+	polite, err := clients.All.Get("polite-get")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := examine(t, polite, "refused-connection", "silent-connection")
+	for _, id := range []string{"retry-cap", "amplification-factor"} {
+		if why := byVerdict(r, assert.Inconclusive)[id]; why != nil || byVerdict(r, assert.Pass)[id] == nil {
+			t.Errorf("%s is not kept: %v", id, why)
+		}
+	}
+}
