@@ -12,9 +12,10 @@ import (
 // Entry is one exchange: a request that arrived and what became of it. All times count from the start of the run.
 //
 // Three kinds of entries stand for what no handler saw; none has a Proto. Where a fault ended the connection before a request
-// was read, Rule and Fault say so. TLS handshakes that failed are among them, and Handshake says why. Refused ones are requests that the HTTP library answered by itself (431, 400, 417 ...) or
-// that broke off within the head: Method, Path and Query are given where the head could be read, At is when it was refused.
-// Unused ones are connections over which nothing came.
+// was read, Rule and Fault say so; TLS handshakes that failed are among them, and Handshake says why. Refused ones are
+// requests that the HTTP library answered by itself (431, 400, 417 ...) or that broke off within the head: Method, Path and
+// Query are given where the head could be read, At is when it was refused. Unused ones are connections over which nothing
+// came.
 type Entry struct {
 	Seq  uint64        // order of arrival, from 1; Seq and At are taken under one lock
 	At   time.Duration // when the request's head was complete
