@@ -35,6 +35,8 @@ type run struct {
 	scenario scenarios.Scenario
 	clauses  []assert.Judged // those of the contract that the scenario puts to the test
 	out      *lazy[*outcome]
+	seated   func()          // tells that its clients have their slots
+	waits    <-chan struct{} // until seated is called
 }
 
 // outcome is what a run came to. err is set when nothing could be judged; the history may still hold something.
@@ -72,7 +74,8 @@ func newSession(req Request) (*session, error) {
 		if sc.Watch > 0 {
 			sc.Watch = max(sc.Watch, watchedPolls*req.Contract.Poll.Every)
 		}
-		r := &run{scenario: sc}
+		seated := make(chan struct{})
+		r := &run{scenario: sc, waits: seated, seated: sync.OnceFunc(func() { close(seated) })}
 		for _, id := range sc.Judges {
 			if _, err := assert.Kinds.Get(id); err != nil {
 				return nil, fmt.Errorf("scenario %s judges an %w", sc.Name, err)
@@ -147,13 +150,29 @@ func (s *session) calibrate(seen *driver.Preflight) (err error) {
 	return err
 }
 
-// start runs all scenarios side by side, without waiting for them.
+// start runs all scenarios side by side, without waiting for them. Those that last queue for the slots first: what takes a
+// minute in any case shall not begin when the others are done.
 func (s *session) start() {
+	var queue []*run
 	for _, r := range s.runs {
 		if len(r.clauses) > 0 {
-			r.out.start()
+			queue = append(queue, r)
 		}
 	}
+	slices.SortStableFunc(queue, func(a, b *run) int { return cmp.Compare(b.lasts(), a.lasts()) })
+	go func() {
+		for _, r := range queue {
+			select {
+			case <-r.waits:
+			case <-r.out.start():
+			}
+		}
+	}()
+}
+
+// lasts is how long the scenario goes on with a client that does not end before, as far as it says so.
+func (r *run) lasts() time.Duration {
+	return max(r.scenario.Limit, r.scenario.Watch, r.scenario.Work.Lasts())
 }
 
 func (s *session) run(r *run) *outcome {
@@ -175,7 +194,7 @@ func (s *session) run(r *run) *outcome {
 // play runs a scenario once and judges what happened.
 func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int) *outcome {
 	options := s.opts
-	options.Speed = speed
+	options.Speed, options.Seated = speed, r.seated
 	out, err := driver.Run(s.ctx, sc, s.Client, options)
 	if err != nil {
 		return &outcome{Outcome: out, err: err}

@@ -54,6 +54,9 @@ type Options struct {
 	// Progress, if set, is told what happens. Scenarios side by side call it at the same time.
 	Progress func(Event)
 
+	// Seated, if set, is told when the clients have got their slots.
+	Seated func()
+
 	// CallHeader names the request header that tells the client's calls apart; "" if only headers that are known to do so.
 	CallHeader string
 
@@ -92,6 +95,9 @@ func (o Options) defaults(s scenarios.Scenario) Options {
 	}
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
+	}
+	if o.Seated == nil {
+		o.Seated = func() {}
 	}
 	return o
 }

@@ -35,11 +35,12 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	if err := r.hasten(o); err != nil {
 		return nil, err
 	}
-	release, err := o.Slots.acquire(ctx, o.Clients)
-	if err != nil {
+	var err error
+	if r.seats, err = o.Slots.acquire(ctx, o.Clients); err != nil {
 		return nil, err
 	}
-	defer release()
+	defer r.seats.release()
+	o.Seated()
 	if !o.blind {
 		if o.Canary == nil {
 			o.Canary = NewCanary()
@@ -69,6 +70,7 @@ type run struct {
 	scenario scenarios.Scenario
 	client   Client
 	options  Options
+	seats    *seats
 
 	faketime string      // library that makes the client's clock run faster
 	clock    clock.Clock // of server and client
@@ -133,6 +135,7 @@ func (r *run) start(ctx context.Context) {
 			} else {
 				r.ends[i] = r.run(ctx, t, seen)
 			}
+			r.seats.leave()
 			r.ended <- i
 		}()
 	}

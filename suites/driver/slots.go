@@ -10,7 +10,7 @@ import (
 )
 
 // DefaultSlots is how many clients may run at a time unless told otherwise.
-const DefaultSlots = 32
+const DefaultSlots = 64
 
 // Slots limits how many clients run at a time over all scenarios that share it. Waiting scenarios start in the order in
 // which they came.
@@ -32,12 +32,37 @@ func NewSlots(n int) *Slots {
 
 // acquire waits for room for n clients at once, or for all the room there is if that is less: the clients of one scenario
 // start together, so that their spread can be compared.
-func (s *Slots) acquire(ctx context.Context, n int) (release func(), err error) {
-	want := min(int64(n), s.size)
-	if err := s.sem.Acquire(ctx, want); err != nil {
+func (s *Slots) acquire(ctx context.Context, n int) (*seats, error) {
+	held := min(int64(n), s.size)
+	if err := s.sem.Acquire(ctx, held); err != nil {
 		return nil, err
 	}
-	return func() { s.sem.Release(want) }, nil
+	return &seats{slots: s, held: held, clients: int64(n)}, nil
+}
+
+// seats is the room that the clients of one scenario have.
+type seats struct {
+	slots         *Slots
+	mu            sync.Mutex
+	held, clients int64 // clients that have not ended
+}
+
+// leave gives the room of one client that has ended to the next scenario, unless another of the same scenario needs it.
+func (s *seats) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clients--; s.clients < s.held {
+		s.held--
+		s.slots.sem.Release(1)
+	}
+}
+
+// release gives back what is left of the room.
+func (s *seats) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slots.sem.Release(s.held)
+	s.held, s.clients = 0, 0
 }
 
 // turn lets only as many clients start at a time as the machine has cores, and two at least: twenty interpreters that load
