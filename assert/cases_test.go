@@ -49,9 +49,9 @@ func (c publicCase) check(t *testing.T) {
 		c.run = &assert.Run{Ended: true, Began: epoch, Noise: calm}
 	}
 	judged := func(h *history.Builder) []string {
-		return broken(contract, assert.Advisory, assert.Calls(h.Entries(), assert.Key{
-			OneCall: !c.many, Table: contract.Responses, Poll: contract.Poll.Every, Run: c.run,
-		}))
+		key := contract.Key()
+		key.OneCall, key.Run = !c.many, c.run
+		return broken(contract, assert.Advisory, assert.Calls(h.Entries(), key))
 	}
 	if c.bad != nil {
 		got := judged(c.bad)

@@ -53,6 +53,15 @@ type Limits struct {
 	Amplification    float64 // requests for each call; zero: Attempts.Max
 }
 
+// Key is how requests are grouped into calls under this contract: by its table, the pace of its pollers and the copies that it
+// lets stand beside an attempt. What is known about a run, or about its recording, is for the caller to add.
+func (c *Contract) Key() Key {
+	return Key{Table: c.Responses, Poll: c.Poll.Every, Hedges: max(0, c.Hedging.Max-1)}
+}
+
+// Requests is how many requests one call may send at most: its attempts, each with the copies that are agreed on; 0: no bound.
+func (c *Contract) Requests() int { return c.Attempts.Max * max(1, c.Hedging.Max) }
+
 // Horizon is how long after a failure an attempt may still belong to the same call, for grouping a recorded history; 0: to be
 // derived from the waits seen. Only a schedule says that calls pause for minutes or hours.
 func (c *Contract) Horizon() time.Duration {

@@ -115,7 +115,9 @@ func (j *logJudge) judge() {
 	if !seen.Whole && !seen.RetryAfter {
 		contract = withoutRetryAfter(contract)
 	}
-	calls := assert.Calls(j.entries, assert.Key{Table: contract.Responses, Poll: contract.Poll.Every, Run: run})
+	key := contract.Key()
+	key.Run = run
+	calls := assert.Calls(j.entries, key)
 	j.seen.Count(calls)
 	if j.parts++; j.parts == 1 {
 		j.waits = report.WaitsOf(recordedAs, calls)

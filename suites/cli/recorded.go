@@ -87,7 +87,9 @@ const recordedAs = "recorded"
 
 func judgeHistory(file string, c *assert.Contract, only []string, h journal.History) report.Report {
 	run := &assert.Run{Began: h.Began, Lost: h.Lost, Until: h.Until}
-	calls := assert.Calls(h.Entries, assert.Key{Table: c.Responses, Horizon: c.Horizon(), Poll: c.Poll.Every, Run: run})
+	key := c.Key()
+	key.Horizon, key.Run = c.Horizon(), run
+	calls := assert.Calls(h.Entries, key)
 	levels := map[string]assert.Level{}
 	for _, j := range c.Judges() {
 		levels[j.Kind.ID] = j.Level

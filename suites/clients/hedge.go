@@ -36,10 +36,10 @@ func hedged(p policy, after time.Duration, copies int, goOn bool) func(context.C
 	}
 }
 
-// The copies count as attempts, and are all that there are.
+// A copy that was agreed on is no attempt more, and here there are no others.
 const (
 	hedging     = "hedging: {after: 200ms, max: 2, share: 0.05}\nclauses: {retries-transient: off}\n"
-	withHedging = "attempts: {max: 2, within: 30s}\n" + hedging
+	withHedging = "attempts: {max: 1, within: 30s}\n" + hedging
 )
 
 func init() {

@@ -98,7 +98,7 @@ func (o *outcome) excuse(res assert.Result, h healthy, c *assert.Contract) asser
 	bound := n
 	switch {
 	case groups[res.Clause] == capOf:
-		bound = n * max(1, c.Attempts.Max)
+		bound = n * max(1, c.Requests())
 	case groups[res.Clause] == one && res.Witness[0].Status == 401:
 		bound = 2 * n // each call may answer one challenge
 	}
@@ -186,12 +186,12 @@ func (o *outcome) multiply(res assert.Result, h healthy, c *assert.Contract) ass
 			most, worst = sent[e.Client], e.Client
 		}
 	}
-	limit := max(1, c.Attempts.Max)
+	limit := max(1, c.Requests())
 	if h.total == 0 || c.Attempts.Max == 0 || most <= h.total*limit*limit {
 		return res
 	}
 	res.Verdict = assert.Fail
-	res.Detail = fmt.Sprintf("%s sent %d requests, where it sends %d while all is well; the contract allows %d attempts for each call, "+
+	res.Detail = fmt.Sprintf("%s sent %d requests, where it sends %d while all is well; the contract allows %d for each call, "+
 		"and even calls that each of them had led to would make no more than %d", worst, most, h.total, limit, h.total*limit*limit)
 	for _, e := range o.History.Entries {
 		if e.Client == worst && len(res.Witness) < limit+1 {

@@ -56,7 +56,7 @@ func newSession(req Request) (*session, error) {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.opts = driver.Options{
 		Clients: req.Clients, Seed: req.Seed, Upstream: req.Upstream, Progress: req.Progress, Memory: req.Memory, CA: req.CA,
-		Enough: max(req.Contract.Attempts.Max+1, driver.DefaultEnough),
+		Enough: max(req.Contract.Requests()+1, driver.DefaultEnough),
 		Slots:  driver.NewSlots(0), Polls: req.Contract.Poll.Every,
 	}
 	if !req.Memory { // there, each run has a canary of its own
@@ -200,9 +200,9 @@ func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int) *out
 		return &outcome{Outcome: out, err: err}
 	}
 	o := &outcome{Outcome: out, results: map[string]assert.Result{}, settled: map[string]settled{}}
-	o.calls = assert.Calls(out.History.Entries, assert.Key{
-		OneCall: look.OneCall && sc.Work.IsZero() && sc.Watch == 0, Table: s.Contract.Responses, Poll: s.Contract.Poll.Every, Run: &out.Run,
-	})
+	key := s.Contract.Key()
+	key.OneCall, key.Run = look.OneCall && sc.Work.IsZero() && sc.Watch == 0, &out.Run
+	o.calls = assert.Calls(out.History.Entries, key)
 	o.markEnds()
 	o.judge(s.Contract, r)
 	o.weigh(healthyOf(look.Preflight), s.Contract)
