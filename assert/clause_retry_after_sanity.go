@@ -18,7 +18,9 @@ func init() {
 		Summary: "A Retry-After that is absurdly long or no value at all neither stalls the client nor makes it come back at once.",
 		Measure: "The wait after a failed answer whose Retry-After asks for more than the contract's maximum, or is neither whole seconds nor a " +
 			"date (negative, a fraction, a word). Giving up is lawful. A wait longer than the maximum fails, or than the time for the whole " +
-			"call if that is less, and so does a client that is still at it then. Waits fail that are below the shortest that the " +
+			"call if that is less, and so does a client that is still at it then; but of equal requests, which nothing but time joins, the later " +
+			"is another call. Where the contract says to give up, any further attempt fails after an answer that it honours, and where it " +
+			"says to wait the maximum, giving up does while attempts and time are left. Waits fail that are below the shortest that the " +
 			"agreed backoff gives, or for one value so short together that a client drawing each between 0 and the initial backoff (50 ms " +
 			"if none is agreed) shows them less than once in 10,000 runs.",
 		Why: "One wrong header from a proxy or a clock that ran on parks a worker for a day, or, where junk is read as 0 and where a timer " +
@@ -31,6 +33,7 @@ func init() {
 		New: func(c *Contract) Clause {
 			return &RetryAfterSanity{
 				Max: longestWait(c), Absurd: cmp.Or(c.RetryAfter.Max, most.wait), Min: c.Backoff.shortest(), Base: c.Backoff.Delay(1),
+				agreed: c,
 			}
 		},
 	})
@@ -42,6 +45,8 @@ type RetryAfterSanity struct {
 	Absurd time.Duration `yaml:"absurd"` // what asks for more is meant, besides what is no value; default 120 s
 	Min    time.Duration `yaml:"min"`    // no wait after such a value is shorter; 0 where full jitter is allowed
 	Base   time.Duration `yaml:"base"`   // smallest initial backoff, before jitter; default 50 ms
+
+	agreed *Contract // says what to do when asked to wait too long; nil: either
 }
 
 // longestWait is how long a client may wait at most that was told an absurd time: a call that takes longer than agreed is
@@ -82,7 +87,7 @@ func (p RetryAfterSanity) Check(calls []Call) Result {
 				continue
 			}
 			wait := c.Attempts[k+1].At - endOf(e)
-			if wait < -overlap || done || c.maybeBetween(endOf(e), c.Attempts[k+1].At) {
+			if wait < -overlap || done || c.maybeBetween(endOf(e), c.Attempts[k+1].At) || p.another(c, wait) {
 				continue
 			}
 			if done = p.measure(&t, c, k, max(0, wait)); done {
@@ -133,6 +138,11 @@ func (p RetryAfterSanity) senseless(e *journal.Entry, run *Run) bool {
 	return !ok || asked > p.Absurd
 }
 
+// another reports whether what came after that wait may as well be another call for the same thing.
+func (p RetryAfterSanity) another(c *Call, wait time.Duration) bool {
+	return wait > p.Max && c.Confidence() < Strong
+}
+
 // measure judges one wait, and reports whether it was a breach or may have been one.
 func (p RetryAfterSanity) measure(t *tally, c *Call, k int, wait time.Duration) bool {
 	e := &c.Attempts[k]
@@ -142,7 +152,10 @@ func (p RetryAfterSanity) measure(t *tally, c *Call, k int, wait time.Duration) 
 		}
 	}
 	from, to := endOf(e), c.Attempts[k+1].At
+	wanted := p.agreed.wentOn(c, k)
 	switch {
+	case wanted != "":
+		t.breach(c, float64(k), say(wanted))
 	case wait < p.Min-c.Run.Noise.Early(p.Min):
 		t.breach(c, float64(p.Min-wait), say("not before "+span(p.Min)))
 	case wait > p.Max+Late(p.Max, c.Run.Noise.P99(from, to)):
@@ -156,6 +169,12 @@ func (p RetryAfterSanity) measure(t *tally, c *Call, k int, wait time.Duration) 
 // last judges a call that got no further: done if it was or may have been a breach, over if nothing can follow.
 func (p RetryAfterSanity) last(t *tally, c *Call, k int) (done, over bool) {
 	e := &c.Attempts[k]
+	if wanted := p.agreed.stayedAway(c); wanted != "" {
+		t.breach(c, 0, func() (string, []journal.Entry) {
+			return fmt.Sprintf("%s gave up after %s; the contract says %s", named(c.Client), after(e), wanted), c.Attempts[k : k+1]
+		})
+		return true, true
+	}
 	from, until := endOf(e), c.Run.Until
 	waited := until - from
 	if c.Run.Ended || !c.Run.Working || waited <= p.Max+Late(p.Max, c.Run.Noise.P99(from, until)) {

@@ -65,3 +65,48 @@ func TestContractsBoundAbsurdWaits(t *testing.T) {
 		}
 	}
 }
+
+// What a client does that is asked to wait longer than agreed is a matter of the contract.
+func TestLongerThanAgreed(t *testing.T) {
+	h := history.New
+	day := func() *history.Builder { return h().Attempt(0, 0, 429).RetryAfter("86400") }
+	const giveUp, wait, either = "retry-after: {max: 10s, longer: give-up}", "retry-after: {max: 10s, longer: wait-max}", "retry-after: {max: 10s, longer: either}"
+	for _, c := range []struct {
+		name, contract string
+		history        *history.Builder
+		breaks         bool
+	}{
+		{"gives up, as agreed", giveUp, day(), false},
+		{"waits the maximum, where it was to give up", giveUp, day().Attempt(10*s, ms, 200), true},
+		{"waits less, where it was to give up", giveUp, day().Attempt(s, ms, 200), true},
+		{"gives up after waits that it keeps", giveUp, h().Attempt(0, 0, 429).RetryAfter("10").Attempt(10*s, 0, 429).RetryAfter("11"), false},
+		{"is told a date too far away", giveUp, h().Attempt(0, 0, 503).RetryAfter(epoch.Add(time.Hour).Format(imf)).Attempt(10*s, ms, 200), true},
+		{"backs off from an answer whose header does not bind it", giveUp, h().Attempt(0, 0, 500).RetryAfter("86400").Attempt(s, ms, 200), false},
+		{"junk asks for nothing", giveUp, h().Attempt(0, 0, 429).RetryAfter("soon").Attempt(s, ms, 200), false},
+		{"waits the maximum, as agreed", wait, day().Attempt(10*s, ms, 200), false},
+		{"gives up, where it was to wait", wait, day(), true},
+		{"gives up with its last attempt", wait + "\nattempts: {max: 1}", day(), false},
+		{"gives up where no time is left", wait + "\nattempts: {within: 12s}", day(), false},
+		{"gives up on a write that may have been done", "retry-after: {max: 10s, longer: wait-max}\nresponses: {500: {retry: backoff, retry-after: honour}}",
+			h().Request("POST", "/orders").Attempt(0, 0, 500).RetryAfter("86400"), false},
+		{"gives up, and either will do", either, day(), false},
+		{"waits, and either will do", either, day().Attempt(10*s, ms, 200), false},
+	} {
+		key := assert.Key{OneCall: true, Run: &assert.Run{Began: epoch, Ended: true, Noise: calm}}
+		r := assert.Judge(load(t, c.contract), []string{"retry-after-sanity"}, assert.Calls(c.history.Entries(), key))[0]
+		if (r.Verdict == assert.Fail) != c.breaks {
+			t.Errorf("%s: %v: %s", c.name, r.Verdict, r.Detail)
+		}
+	}
+}
+
+// Someone who asks again after an hour, because the first time it was to wait for so long, makes another call.
+func TestAskingAgainAfterALongRetryAfterIsAnotherCall(t *testing.T) {
+	again := history.New().Attempt(0, ms, 503).RetryAfter("3600").Attempt(3700*s, ms, 200)
+	for rule, want := range map[bool]assert.Verdict{true: assert.Fail, false: assert.Pass} {
+		calls := assert.Calls(again.Entries(), assert.Key{OneCall: rule, Run: &assert.Run{Began: epoch, Ended: true, Noise: calm}})
+		if r := (assert.RetryAfterSanity{}).Check(calls); r.Verdict != want {
+			t.Errorf("known to be one call: %v: %v: %s", rule, r.Verdict, r.Detail)
+		}
+	}
+}
