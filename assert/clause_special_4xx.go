@@ -13,14 +13,14 @@ func init() {
 		ID: "special-4xx", Level: Major,
 		Summary: "408, 409, 421, 423 and 425 are repeated only as each of them allows.",
 		Measure: "In each call the attempts sent after such an answer. A 421 or 425 (and whatever the contract marks \"once\") may be repeated " +
-			"once, a 421 on another connection only. A 408 may be repeated at once, but after the second one in a row the client has to " +
+			"once, a 421 on another connection only, a 425 without \"Early-Data: 1\". A 408 may be repeated at once, but after the second one in a row the client has to " +
 			"wait: waits fail that one who draws them between 0 and the initial backoff (50 ms if none is agreed) would show less than once in " +
 			"10,000 runs. A 409 or 423 may be repeated if it carried Retry-After, a 409 also under an idempotency key or with another body.",
 		Why: "These 4xx are the exceptions to \"never\", each in its own way. A client that treats them all alike either gives up where one " +
 			"more try on a new connection would do, or repeats a conflict that only someone's decision can end.",
 		Fix: "Treat them one by one: 408 as a passing failure; 421 once, after closing the connection; 425 once, after the handshake; 409: " +
 			"read the state again, merge, send the merged request; 423: only when told how long. OkHttp repeats 408 once and stops.",
-		Source: "RFC 9110 15.5.9, 15.5.10 and 15.5.20 (June 2022); RFC 4918 11.3; RFC 8470 5.2 (2018); draft-ietf-httpapi-idempotency-key-header; " +
+		Source: "RFC 9110 15.5.9, 15.5.10 and 15.5.20 (June 2022); RFC 4918 11.3; RFC 8470 5.1 and 5.2 (2018); draft-ietf-httpapi-idempotency-key-header; " +
 			"OkHttp and Envoy (retriable-4xx is 409 alone), read in 2026",
 		Samples: Samples{Calls: 5},
 		New: func(c *Contract) Clause {
@@ -118,6 +118,8 @@ func (p Special4xx) misstep(c *Call, k int) string {
 		return "never, unless the answer carries Retry-After"
 	case behaviour == Once && p.repeated(c, k):
 		return fmt.Sprintf("once at most, and this was the second time after a %d", e.Status)
+	case e.Status == 425 && next.Rare != nil && next.Rare.EarlyData:
+		return "after the handshake only, and this was sent in early data again"
 	case behaviour != Never && e.Status == 421 && e.Conn != 0 && e.Conn == next.Conn:
 		return "on another connection only, and this was the same"
 	default:

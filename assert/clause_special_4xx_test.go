@@ -52,3 +52,21 @@ func TestSpecial4xx(t *testing.T) {
 			want: assert.Inconclusive, detail: "nothing followed such an answer that should not, but the watch ended before 5 s of silence had passed, so another attempt may have followed (1 call)"},
 	})
 }
+
+// RFC 8470: what was refused as early data is sent again without it.
+func TestTooEarlyIsNotRepeatedInEarlyData(t *testing.T) {
+	early := journal.Sent{EarlyData: true}
+	for name, c := range map[string]struct {
+		history *history.Builder
+		want    assert.Verdict
+	}{
+		"repeated after the handshake": {history.New().Sent(early).Attempt(0, ms, 425).Sent(journal.Sent{}).Attempt(5*ms, ms, 200), assert.Pass},
+		"repeated in early data":       {history.New().Sent(early).Attempt(0, ms, 425).Attempt(5*ms, ms, 425), assert.Fail},
+		"a retry of something else":    {history.New().Sent(early).Attempt(0, ms, 503).Attempt(s, ms, 200), assert.NotExercised},
+	} {
+		calls := assert.Calls(c.history.Entries(), assert.Key{OneCall: true, Run: &assert.Run{Ended: true}})
+		if r := (assert.Special4xx{}).Check(calls); r.Verdict != c.want {
+			t.Errorf("%s: %v: %s", name, r.Verdict, r.Detail)
+		}
+	}
+}

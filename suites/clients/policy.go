@@ -21,9 +21,11 @@ type policy struct {
 	token    func() string            // gives the bearer token, nil: none
 	count    func(attempt int) string // gives X-Stainless-Retry-Count, nil: none
 	newKeys  bool                     // a key of its own for each attempt, instead of one for the call
+	early    func(attempt int) bool   // says Early-Data: 1, as a gateway does of what came in a TLS handshake; nil: never
 	attempts int                      // the first one included
 	within   time.Duration            // for the whole call
 	timeout  time.Duration            // for one attempt
+	idle     time.Duration            // without a byte of the answer, after which an attempt is given up; 0: none
 
 	wait       func(retry int) time.Duration // before retry 1, 2, ...
 	retry      func(o outcome) bool
@@ -132,18 +134,39 @@ func (p policy) send(ctx context.Context, h *http.Client, url, key string, attem
 	if p.count != nil {
 		req.Header.Set("X-Stainless-Retry-Count", p.count(attempt))
 	}
+	if p.early != nil && p.early(attempt) {
+		req.Header.Set("Early-Data", "1")
+	}
 	if p.token != nil {
 		req.Header.Set("Authorization", "Bearer "+p.token())
+	}
+	read := func(r io.Reader) io.Reader { return r }
+	if p.idle > 0 {
+		watchdog := time.AfterFunc(p.idle, cancel)
+		defer watchdog.Stop()
+		read = func(r io.Reader) io.Reader { return watched{r, func() { watchdog.Reset(p.idle) }} }
 	}
 	resp, err := h.Do(req)
 	if err != nil {
 		return outcome{err: err, final: strings.Contains(err.Error(), "redirects")} // "stopped after 10 redirects"
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+	if _, err := io.Copy(io.Discard, read(resp.Body)); err != nil {
 		return outcome{header: resp.Header, err: err}
 	}
 	return outcome{status: resp.StatusCode, header: resp.Header}
+}
+
+// watched tells of each piece that is read.
+type watched struct {
+	io.Reader
+	seen func()
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.seen()
+	return n, err
 }
 
 // result is what the caller gets to see.
