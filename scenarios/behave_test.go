@@ -100,6 +100,8 @@ var behaviour = map[string]struct {
 	"slow-responses":          {1, 2, 0, "200/3s 200/3s"},
 	"cancelled":               {2, 1, 0, "hang/10s 503/2"},
 	"expired-token":           {3, 2, 0, "401 401 401 401 401 401"},
+	"garbage":                 {2, 2, 0, "garbage garbage garbage garbage"},
+	"dripping":                {2, 1, 0, "drip+oversize/10s slow-head/10s"},
 	"hang":                    {1, 2, 0, "hang/10s hang/10s"},
 	"redirect-loop":           {2, 1, 0, "302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302"},
 	"reset-storm":             {1, 3, 0, "reset reset reset"},
