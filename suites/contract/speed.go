@@ -15,15 +15,14 @@ import (
 // Auto is the speed that begins fast and runs what is not certain again more slowly, down to real time.
 const Auto = -1
 
-// slowdown is how much slower what is not certain is run again, at first.
-const slowdown = 5
+// slowdown is how much slower what is not certain is run again.
+const slowdown = 3
 
 // paces are the speeds that a client is run at, one after the other as long as something is not certain.
 type paces struct {
-	speeds   []int
-	overhead time.Duration // of the machine's time that the client takes for itself before a retry
-	wait     time.Duration // before its first retry, in real time
-	note     string        // a whole sentence, "" if there is nothing to tell
+	speeds []int
+	pace   driver.Pace
+	note   string // a whole sentence, "" if there is nothing to tell
 }
 
 // pace finds out how fast the client's clock may run.
@@ -55,14 +54,13 @@ func (s *session) pace() (paces, error) {
 		plain.note = fmt.Sprintf("%s %s: everything ran in real time", s.Client.Name(), p.Why)
 		return plain, nil
 	case s.Speed != Auto:
-		return paces{speeds: []int{s.Speed}, overhead: p.Overhead, wait: p.Wait}, nil
+		return paces{speeds: []int{s.Speed}, pace: p}, nil
 	}
-	first := p.Speed()
-	all := []int{first}
-	if second := first / slowdown; second > 1 {
-		all = append(all, second)
+	var all []int
+	for speed := p.Speed(); speed > 1; speed /= slowdown {
+		all = append(all, speed)
 	}
-	return paces{speeds: slices.Compact(append(all, 1)), overhead: p.Overhead, wait: p.Wait}, nil
+	return paces{speeds: append(all, 1), pace: p}, nil
 }
 
 // hasten runs a scenario at one speed after the other, until every verdict is certain. Each clause keeps the verdict of the
@@ -170,18 +168,22 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 	return open
 }
 
-// slack is how much longer than meant each wait may be, by the client's clock, for what the client itself takes.
-func (p paces) slack(speed int) time.Duration {
-	return time.Duration(speed) * (p.overhead + 2*time.Millisecond)
+// slack is how much longer than meant the i-th wait may be, by the client's clock, for what the client itself takes.
+func (p paces) slack(i, speed int) time.Duration {
+	own := p.pace.Overhead
+	if i > 0 {
+		own = p.pace.Later
+	}
+	return time.Duration(speed) * (own + 2*time.Millisecond)
 }
 
 // exact reports whether a clause is one that clients keep by waiting exactly as long as they are told, so that they would
 // seem early if the slack were taken off. What it hides must then be small beside the waits.
 func (p paces) exact(id string, speed int) bool {
-	return (id == "min-spacing" || id == "backoff-growth" || strings.HasPrefix(id, "retry-after-")) && 5*p.slack(speed) <= p.wait
+	return (id == "min-spacing" || id == "backoff-growth" || strings.HasPrefix(id, "retry-after-")) && 5*p.slack(0, speed) <= p.pace.Wait
 }
 
-// variants judges a run once more for what the machine may have done to it: as if each wait had been shorter by the slack,
+// variants judges a run once more for what the machine may have done to it: as if each wait had been shorter by its slack,
 // and as if nothing had been late. In real time there are none.
 func (s *session) variants(o *outcome, r *run, look look, speed int) []*outcome {
 	if speed == 1 {
@@ -189,7 +191,7 @@ func (s *session) variants(o *outcome, r *run, look look, speed int) []*outcome 
 	}
 	squeezed, quiet := o.variant(), o.variant()
 	for i := range squeezed.calls {
-		squeezed.calls[i].Attempts = squeeze(squeezed.calls[i], look.slack(speed))
+		squeezed.calls[i].Attempts = squeeze(squeezed.calls[i], func(k int) time.Duration { return look.slack(k, speed) })
 	}
 	for i := range quiet.calls {
 		run := *quiet.calls[i].Run
@@ -213,12 +215,12 @@ func (o *outcome) variant() *outcome {
 }
 
 // squeeze makes each wait of a call shorter, but no wait turns into an overlap.
-func squeeze(c assert.Call, by time.Duration) []journal.Entry {
+func squeeze(c assert.Call, by func(wait int) time.Duration) []journal.Entry {
 	attempts := slices.Clone(c.Attempts)
 	var shift time.Duration
 	for i := range attempts {
 		if i > 0 {
-			shift += max(0, min(by, c.Gap(i-1)))
+			shift += max(0, min(by(i-1), c.Gap(i-1)))
 		}
 		attempts[i].At -= shift
 		if attempts[i].Gone > 0 {

@@ -3,9 +3,11 @@ package driver
 import (
 	"context"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
@@ -26,11 +28,12 @@ type Pace struct {
 	Why   string // it does not, or nothing shows that it does; to follow the client's name
 
 	Wait     time.Duration // before its first retry, in real time; a lower bound where it was longer than it was waited for
-	Overhead time.Duration // of the machine's time that the client takes for itself before a retry, beside waiting
+	Overhead time.Duration // of the machine's time that the client takes for itself before its first retry, beside waiting
+	Later    time.Duration // the same before its second: by then it has loaded what it needs
 }
 
 // Obeys finds out by trial whether a command's waits follow a clock that runs faster: several run side by side against a
-// server that answers 503 with Retry-After: 1, on the machine's clock and on a faster one, until their first retry. What a
+// server that answers 503 with Retry-After: 1, on the machine's clock and on a faster one, until their second retry. What a
 // program is made of tells less: one may load libfaketime and yet sleep by the kernel's own clock.
 func Obeys(ctx context.Context, client Client, o Options) (Pace, error) {
 	p, err := trial(ctx, client, o)
@@ -45,58 +48,60 @@ func Obeys(ctx context.Context, client Client, o Options) (Pace, error) {
 
 // trial lets clients retry on both clocks, once.
 func trial(ctx context.Context, client Client, o Options) (Pace, error) {
-	o.Enough, o.StormLimit, o.Limit, o.trial, o.blind = 2, preflightStorm, trialLimit, true, true
-	side := func(clients, speed int) ([]time.Duration, int, error) {
+	o.Enough, o.StormLimit, o.Limit, o.trial, o.blind = 3, preflightStorm, trialLimit, true, true
+	side := func(clients, speed int) (waited, error) {
 		o := o
-		o.Clients, o.Speed = clients, max(1, speed)
-		o.Limit *= time.Duration(o.Speed)
+		o.Clients, o.Speed = clients, speed
+		o.Limit *= time.Duration(speed)
 		s := scenarios.Scenario{Name: "trial", Rules: []faultserver.Rule{{
 			Fault: fault.Of("status", &fault.Status{Code: 503, RetryAfter: fault.Seconds(time.Second)}),
 		}}}
 		out, err := Run(ctx, s, client, o)
 		if err != nil {
-			return nil, 0, err
+			return waited{}, err
 		}
-		gaps := firstGaps(out)
-		for i := range gaps {
-			gaps[i] /= time.Duration(o.Speed)
-		}
-		slices.Sort(gaps)
-		stopped := 0 // without a retry
-		for _, e := range out.Ends {
-			if e.Stopped != "" && e.Requests < 2 {
-				stopped++
-			}
-		}
-		return gaps, stopped, nil
+		return waits(out, speed), nil
 	}
-	type result struct {
-		gaps []time.Duration
-		late int
-		err  error
-	}
-	other := make(chan result, 1)
-	go func() {
-		gaps, late, err := side(4, trialSpeed)
-		other <- result{gaps, late, err}
-	}()
-	plain, late, err := side(3, 1)
-	fast := <-other
-	if err == nil {
-		err = fast.err
-	}
-	if err != nil {
+	var fast waited
+	var failed error
+	var both sync.WaitGroup
+	both.Go(func() { fast, failed = side(4, trialSpeed) })
+	plain, err := side(3, 1)
+	both.Wait()
+	if err = errors.Join(err, failed); err != nil {
 		return Pace{}, err
 	}
-	for range late {
-		plain = append(plain, trialLimit)
+	for range plain.late {
+		plain.first = append(plain.first, trialLimit)
 	}
-	return pace(plain, fast.gaps, fast.late), nil
+	return pace(plain, fast), nil
 }
 
-// pace compares first waits, sorted and in the machine's time: those in real time, and those on the fast clock, where so
-// many clients did not come back in time.
-func pace(plain, fast []time.Duration, late int) Pace {
+// waited is how long the clients of a trial waited before their first two retries, sorted and in the machine's time.
+type waited struct {
+	first, second []time.Duration
+	late          int // clients that were stopped without a retry
+}
+
+func waits(out *Outcome, speed int) (w waited) {
+	w.first, w.second = earlyGaps(out)
+	for _, gaps := range [][]time.Duration{w.first, w.second} {
+		for i := range gaps {
+			gaps[i] /= time.Duration(speed)
+		}
+		slices.Sort(gaps)
+	}
+	for _, e := range out.Ends {
+		if e.Stopped != "" && e.Requests < 2 {
+			w.late++
+		}
+	}
+	return w
+}
+
+// pace compares first waits: those in real time, and those on the fast clock.
+func pace(real, quick waited) Pace {
+	plain, fast, late := real.first, quick.first, quick.late
 	switch {
 	case len(plain) == 0 && len(fast)+late == 0:
 		return Pace{Why: "does not retry a 503, so nothing shows whether its waits follow a faster clock"}
@@ -119,25 +124,35 @@ func pace(plain, fast []time.Duration, late int) Pace {
 			wait.Round(time.Millisecond), fast[0].Round(time.Millisecond), fast[len(fast)-1].Round(time.Millisecond), trialSpeed)}
 	}
 	// The shortest of each: what else made waits longer was chance, or the machine, whose lateness the canary tells.
-	return Pace{Obeys: true, Wait: wait, Overhead: max(0, fast[0]-plain[0]/trialSpeed)}
+	p := Pace{Obeys: true, Wait: wait, Overhead: max(0, fast[0]-plain[0]/trialSpeed)}
+	p.Later = p.Overhead
+	if len(real.second) > 0 && len(quick.second) > 0 {
+		p.Later = min(p.Overhead, max(0, quick.second[0]-real.second[0]/trialSpeed))
+	}
+	return p
 }
 
-// firstGaps are the waits before the first retry of each client that came back.
-func firstGaps(o *Outcome) (gaps []time.Duration) {
+// earlyGaps are the waits before the first and the second retry of each client that came back.
+func earlyGaps(o *Outcome) (first, second []time.Duration) {
 	type route struct{ client, method, path string }
 	ended := map[route]time.Duration{}
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	for _, e := range o.History.Entries {
 		at := route{e.Client, e.Method, e.Path}
-		if end, ok := ended[at]; ok && !seen[e.Client] {
-			seen[e.Client] = true
-			gaps = append(gaps, max(0, e.At-end))
+		if end, ok := ended[at]; ok {
+			gap := max(0, e.At-end)
+			switch seen[e.Client]++; seen[e.Client] {
+			case 1:
+				first = append(first, gap)
+			case 2:
+				second = append(second, gap)
+			}
 		}
 		if e.Method != "" {
 			ended[at] = e.End()
 		}
 	}
-	return gaps
+	return first, second
 }
 
 // static reports whether a command is known to be linked statically.
@@ -158,15 +173,19 @@ func static(client Client) bool {
 	return !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
-// Speed is how fast the client's clock may run at first: its shortest wait then still takes the machine 20 ms, and what the
-// client takes for itself makes a tenth of it, but ten times as fast in any case if that leaves waits of 50 ms.
+// Speed is how fast the client's clock may run at first: its shortest wait then still takes the machine 20 ms, what the
+// client takes for itself makes a tenth of it, and half of it where the client has still to load things; but ten times as
+// fast in any case if that leaves waits of 50 ms.
 func (p Pace) Speed() int {
 	if !p.Obeys {
 		return 1
 	}
 	speed := p.Wait / (20 * time.Millisecond)
 	if p.Overhead > 0 {
-		speed = min(speed, p.Wait/10/p.Overhead)
+		speed = min(speed, p.Wait/2/p.Overhead)
+	}
+	if p.Later > 0 {
+		speed = min(speed, p.Wait/10/p.Later)
 	}
 	return int(max(1, min(fastest, max(speed, min(10, p.Wait/(50*time.Millisecond))))))
 }

@@ -29,9 +29,21 @@ func TestPaceTellsWhoObeys(t *testing.T) {
 		"some came not back":    {list(1000*ms, 1001*ms, 1002*ms), list(50*ms, 51*ms, 52*ms), 1, "does not show", 1},
 		"retried one time only": {list(1000*ms, 1001*ms, 1002*ms), nil, 0, "in one trial and not in the other", 1},
 	} {
-		p := pace(row.real, row.fast, row.late)
+		p := pace(waited{first: row.real}, waited{first: row.fast, late: row.late})
 		if p.Obeys != (row.why == "") || !strings.Contains(p.Why, row.why) || p.Speed() != row.speed {
 			t.Errorf("%s: %+v at speed %d, want %q at %d", name, p, p.Speed(), row.why, row.speed)
+		}
+	}
+}
+
+// TestPaceTellsLoadingFromWorking has clients that load something before their first retry: only then are they slow.
+func TestPaceTellsLoadingFromWorking(t *testing.T) {
+	const ms = time.Millisecond
+	real := waited{first: []time.Duration{1020 * ms}, second: []time.Duration{1002 * ms}}
+	for later, want := range map[time.Duration]int{52 * ms: 25, 50 * ms: 25, 60 * ms: 10, 80 * ms: 10} {
+		p := pace(real, waited{first: []time.Duration{71 * ms}, second: []time.Duration{later}})
+		if p.Speed() != want || p.Overhead != 20*ms {
+			t.Errorf("%v before the second retry: %+v at speed %d, want %d", later, p, p.Speed(), want)
 		}
 	}
 }

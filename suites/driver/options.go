@@ -62,7 +62,7 @@ type Options struct {
 
 	blind     bool // no canary: nobody will look at times
 	calibrate bool // keep what is needed to find a CallHeader
-	trial     bool // only the first retry matters
+	trial     bool // only the first retries matter
 }
 
 // defaults fills in what is not set.

@@ -121,7 +121,7 @@ func (r *run) start(ctx context.Context) {
 		}
 		begin := func() error { return nil }
 		if !r.options.Memory {
-			begin, w.started = r.options.Slots.turn(ctx, r.options.Start)
+			begin, w.started = r.options.Slots.turn(ctx, r.options.Start, r.clock.Speed() > 1)
 		}
 		seen, next := make(chan struct{}), w.started
 		see := sync.OnceFunc(func() { close(seen) })

@@ -73,7 +73,7 @@ func TestStartsTakeTurns(t *testing.T) {
 		var begun atomic.Int32
 		var started []func()
 		for range 4 {
-			begin, done := s.turn(t.Context(), time.Second)
+			begin, done := s.turn(t.Context(), time.Second, false)
 			started = append(started, done)
 			go func() {
 				if err := begin(); err == nil {
@@ -94,6 +94,27 @@ func TestStartsTakeTurns(t *testing.T) {
 		synctest.Wait()
 		if !s.starting.TryAcquire(2) {
 			t.Error("a turn was not given back")
+		}
+	})
+}
+
+// On a clock that runs faster a client keeps its turn for as long again as it took to start.
+func TestStartsOnAFastClockKeepTheirTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Slots{starting: semaphore.NewWeighted(1)}
+		begin, started := s.turn(t.Context(), time.Second, true)
+		if err := begin(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		started()
+		time.Sleep(99 * time.Millisecond)
+		if s.starting.TryAcquire(1) {
+			t.Error("the turn was given to the next at once")
+		}
+		time.Sleep(2 * time.Millisecond)
+		if !s.starting.TryAcquire(1) {
+			t.Error("the turn was not given to the next")
 		}
 	})
 }
