@@ -1,5 +1,10 @@
-// Package infer estimates the retry policy behind a client's waits: how many, how long, growing or not, spread or not.
-// All functions are pure; a call is the slice of its attempts in order of arrival.
+// Package infer estimates the retry policy behind a client's calls: how often it tries, how waits grow and spread, after
+// which answers it tries again, what it makes of a Retry-After. All functions are pure.
+//
+// Waits are explained by every combination of a growth family (one file each) and a kind of jitter; the explanations are
+// compared by how likely they make what was seen, less what their parameters cost (the Bayesian information criterion).
+// What comes within 6 of the best is left open, with what would decide. Clauses use Waits, TrendOf and SpreadOf, which
+// assume no family.
 package infer
 
 import "github.com/retrygate/retrygate/faultserver/journal"

@@ -1,0 +1,9 @@
+package infer
+
+import "time"
+
+// Options say how far the times can be trusted.
+type Options struct {
+	Lateness   time.Duration // how late the machine makes things in the mean; 0: 2 ms, as on loopback
+	Resolution time.Duration // what times are rounded down to, as in access logs; 0: not at all
+}
