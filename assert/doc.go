@@ -129,10 +129,12 @@ func ranges(statuses []int) string {
 // spoken writes a length of time for people: 1 s, 1.5 s, 250 ms, 2 min.
 func spoken(d time.Duration) string {
 	switch {
-	case d >= 2*time.Hour && d%(30*time.Minute) == 0:
+	case d >= time.Hour && d%(30*time.Minute) == 0:
 		return strconv.FormatFloat(d.Hours(), 'f', -1, 64) + " h"
 	case d >= time.Minute && d%time.Minute == 0:
 		return strconv.FormatInt(int64(d/time.Minute), 10) + " min"
+	case d >= 2*time.Minute && d%(30*time.Second) == 0:
+		return strconv.FormatFloat(d.Minutes(), 'f', -1, 64) + " min"
 	case d >= time.Second:
 		return strconv.FormatFloat(d.Round(10*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
 	default:

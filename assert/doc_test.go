@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/retrygate/retrygate/assert"
@@ -58,5 +59,27 @@ func TestInitFromEveryProfile(t *testing.T) {
 	}
 	if _, err := assert.InitFrom("awz"); err == nil {
 		t.Error("no such profile")
+	}
+}
+
+// TestDocNamesTheAgreedWaits reads the sentence about waits as people do: in the unit that fits, and no figures where the
+// contract leaves the growth open.
+func TestDocNamesTheAgreedWaits(t *testing.T) {
+	for file, want := range map[string]string{
+		"backoff: {initial: 2s, growth: 1.3, jitter: any}":             "",
+		"backoff: {initial: 1s, multiplier: 1, max: 1s, jitter: none}": "The waits are therefore 1 s, 1 s, 1 s, then",
+		"backoff: {schedule: [150s, 1h, 90m], jitter: none}":           "The waits are therefore 2.5 min, 1 h, 1.5 h, then",
+	} {
+		c, err := assert.LoadContract("contract.yaml", []byte("name: a\nprofile: strict\nattempts: {max: 4, within: 9h}\n"+file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc strings.Builder
+		if err := c.Doc(&doc); err != nil {
+			t.Fatal(err)
+		}
+		if got := doc.String(); !strings.Contains(got, want) || want == "" && strings.Contains(got, "therefore") {
+			t.Errorf("%s: want %q in\n%s", file, want, got)
+		}
 	}
 }

@@ -32,8 +32,11 @@ func (c *Contract) docNumbers(b *strings.Builder) {
 
 func (a Attempts) sentence() string {
 	within := ""
-	if a.Within > 0 {
+	switch {
+	case a.Within > 0 && a.Max > 0:
 		within = fmt.Sprintf(" All of them end within **%s** of the first one's start.", spoken(a.Within))
+	case a.Within > 0:
+		within = fmt.Sprintf("One call makes as many attempts as it likes, but all of them end within **%s** of the first one's start.", spoken(a.Within))
 	}
 	switch {
 	case a.Max == 1:
@@ -41,7 +44,7 @@ func (a Attempts) sentence() string {
 	case a.Max > 1:
 		return fmt.Sprintf("One call makes at most **%d attempts**: the first one and %s.%s", a.Max, counted(a.Max-1, "retry", "retries"), within)
 	default:
-		return strings.TrimSpace(within)
+		return within
 	}
 }
 
@@ -64,7 +67,7 @@ func (d Delays) sentence(attempts int) string {
 		parts = append(parts, fmt.Sprintf("No wait that the client chooses is longer than **%s**.", spoken(d.Max)))
 	}
 	parts = append(parts, d.Jitter.sentence())
-	if d.Delay(1) > 0 && attempts != 1 {
+	if d.fixed() && attempts != 1 {
 		retries := attempts - 1
 		if attempts == 0 {
 			retries = 1000 // no bound: the table says so
