@@ -14,7 +14,8 @@ func init() {
 		Summary: "The client makes no more attempts at one call than agreed, whatever goes wrong.",
 		Measure: "Attempts of one call, the first one included and hidden transport resends left out. One attempt too many fails at once, " +
 			"also after a network failure that the contract does not let be retried, or once only. A " +
-			"pass needs calls that ended in a failure that may be retried and were then silent, so that the client itself stopped.",
+			"pass needs calls that ended in a failure that may be retried, or in one of the network, and were then silent, so that the client " +
+			"itself stopped.",
 		Why: "Without a cap every failing call becomes load that never ends, and grows with every new call. Retries of several layers " +
 			"multiply: three around three are nine.",
 		Fix: "Count attempts in one place, over all errors, targets and connections of a call, and stop at the maximum. Switch off the " +
@@ -70,7 +71,7 @@ func (p RetryCap) Check(calls []Call) Result {
 				text := fmt.Sprintf("%s sent %d attempts of one call; the contract allows %d", named(c.Client), n, limit)
 				return text, c.Attempts[:limit+1]
 			})
-		case last.Open && n > 1 || table.after(last) == Backoff: // a first attempt that is still open has not failed
+		case last.Open && n > 1 || table.after(last) == Backoff || networkFailure(last) && table.after(last) != Unspecified: // a first attempt that is still open has not failed
 			most = max(most, n)
 			t.keep(ends.over(c))
 		}

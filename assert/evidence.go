@@ -295,6 +295,8 @@ func after(e *journal.Entry) string {
 	switch {
 	case e.Open:
 		return "an attempt that was still open"
+	case e.Distrusted():
+		return "a certificate that it had turned down"
 	case e.Gone > 0:
 		return "the client had given up on the one before"
 	case e.Status == 0:

@@ -74,6 +74,11 @@ func (s *Server) scheme() string {
 	return "http://"
 }
 
+// NeedsTLS reports whether a rule acts in TLS handshakes: a server that speaks plain HTTP refuses such a plan.
+func (p Plan) NeedsTLS() bool {
+	return slices.ContainsFunc(p.Rules, func(r Rule) bool { return slices.ContainsFunc(r.faults(), fault.Spec.InHandshake) })
+}
+
 // compile checks a plan for this server, and makes a program of it.
 func (s *Server) compile(p Plan) (*program, error) {
 	if s.ca == nil {

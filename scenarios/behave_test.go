@@ -1,24 +1,34 @@
 package scenarios_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/memnet"
 	"github.com/retrygate/retrygate/scenarios"
 )
 
+// shared is an authority for plans that are only looked at.
+var shared = sync.OnceValues(devca.New)
+
 // use gives a server the scenario's plan.
 func use(s scenarios.Scenario) error {
-	server := faultserver.New()
+	ca, err := shared()
+	if err != nil {
+		return err
+	}
+	server := faultserver.New(faultserver.WithTLS(ca))
 	defer server.Close()
 	return server.Use(s.Plan())
 }
@@ -28,27 +38,35 @@ func use(s scenarios.Scenario) error {
 func stubborn(t *testing.T, s scenarios.Scenario, http2 bool, clients, n int, wait time.Duration) (entries []journal.Entry) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := faultserver.New()
+		ca, err := devca.New() // its certificates begin in the virtual now
+		if err != nil {
+			t.Fatal(err)
+		}
+		scheme, options := "http://", []faultserver.Option(nil)
+		if s.Plan().NeedsTLS() {
+			scheme, options = "https://", []faultserver.Option{faultserver.WithTLS(ca)}
+		}
+		server := faultserver.New(options...)
 		defer time.Sleep(time.Second) // net/http lets some connections linger for half a second
 		defer server.Close()
 		if err := server.Use(s.Plan()); err != nil {
 			t.Fatal(err)
 		}
 		var network memnet.Network
-		transport := &http.Transport{DialContext: network.DialContext, Protocols: new(http.Protocols)}
+		transport := &http.Transport{DialContext: network.DialContext, Protocols: new(http.Protocols), TLSClientConfig: &tls.Config{RootCAs: ca.Only()}}
 		transport.Protocols.SetHTTP1(!http2)
 		transport.Protocols.SetUnencryptedHTTP2(http2)
 		defer transport.CloseIdleConnections()
 		client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
 		for i := range clients {
-			addr := fmt.Sprintf("c%d:80", i)
+			addr := fmt.Sprintf("c%d.localhost:80", i)
 			l, err := network.Listen(addr)
 			if err != nil {
 				t.Fatal(err)
 			}
 			go func() { _ = server.Serve(l, addr) }()
 			for range n {
-				if resp, err := client.Post("http://"+addr+"/driver/status", "", strings.NewReader("{}")); err == nil {
+				if resp, err := client.Post(scheme+addr+"/driver/status", "", strings.NewReader("{}")); err == nil {
 					_, _ = io.Copy(io.Discard, resp.Body)
 					resp.Body.Close()
 				}
@@ -102,6 +120,7 @@ var behaviour = map[string]struct {
 	"expired-token":           {3, 2, 0, "401 401 401 401 401 401"},
 	"garbage":                 {2, 2, 0, "garbage garbage garbage garbage"},
 	"dripping":                {2, 1, 0, "drip+oversize/10s slow-head/10s"},
+	"bad-certificate":         {5, 1, 0, "certificate certificate certificate certificate certificate"},
 	"hang":                    {1, 2, 0, "hang/10s hang/10s"},
 	"redirect-loop":           {2, 1, 0, "302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302 302"},
 	"reset-storm":             {1, 3, 0, "reset reset reset"},

@@ -165,7 +165,7 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	request.Known, knownErr = w.loadKnown(f.known)
 	var leftOut []string
 	if request.Scenarios, scenarioErr = w.loadScenarios(f.scenarios); len(f.scenarios) == 0 && contractErr == nil {
-		request.Scenarios, leftOut = contract.Default(request.Client, request.Contract)
+		request.Scenarios, leftOut = contract.Default(request.Client, request.Contract, request.CA != nil)
 	}
 	if f.journalDir != "" {
 		dirErr = os.MkdirAll(f.journalDir, 0o755)
@@ -193,10 +193,11 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	return w.conclude(f, result)
 }
 
-// played are the scenarios that the client is put through: one that ends after a call is given no work.
+// played are the scenarios that the client is put through: one that ends after a call is given no work, and over plain HTTP
+// none meets what is wrong with a certificate.
 func played(r contract.Request) []scenarios.Scenario {
 	return slices.DeleteFunc(slices.Clone(r.Scenarios), func(s scenarios.Scenario) bool {
-		return !s.Work.IsZero() && !driver.Works(r.Client)
+		return !s.Work.IsZero() && !driver.Works(r.Client) || s.Plan().NeedsTLS() && r.CA == nil
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 type Client struct {
 	Name, Summary string
 	Breaks        []string // the clauses of its contract that it must fail; empty for a polite client
-	HTTP2         bool     // h speaks HTTP/2 alone, without TLS; else HTTP/1.1
+	HTTP2         bool     // h speaks HTTP/2 alone; else what server and client agree on
 	Call          func(ctx context.Context, h *http.Client, url string) error
 
 	// Start, in place of Call, makes a client that remembers something from call to call.

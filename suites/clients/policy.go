@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ type outcome struct {
 	status int
 	header http.Header
 	err    error
-	final  bool // the error is none of the network: redirects that lead nowhere
+	final  bool // the error is one that stays: redirects that lead nowhere, a certificate that is not to be trusted
 }
 
 // polite is the policy that keeps the strict contract: 4 attempts, exponential backoff with full jitter, Retry-After
@@ -148,13 +149,19 @@ func (p policy) send(ctx context.Context, h *http.Client, url, key string, attem
 	}
 	resp, err := h.Do(req)
 	if err != nil {
-		return outcome{err: err, final: strings.Contains(err.Error(), "redirects")} // "stopped after 10 redirects"
+		return outcome{err: err, final: distrusted(err) || strings.Contains(err.Error(), "redirects")} // "stopped after 10 redirects"
 	}
 	defer resp.Body.Close()
 	if _, err := io.Copy(io.Discard, read(resp.Body)); err != nil {
 		return outcome{header: resp.Header, err: err}
 	}
 	return outcome{status: resp.StatusCode, header: resp.Header}
+}
+
+// distrusted reports whether the server's certificate was turned down.
+func distrusted(err error) bool {
+	var refused *tls.CertificateVerificationError
+	return errors.As(err, &refused)
 }
 
 // watched tells of each piece that is read.

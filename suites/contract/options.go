@@ -38,7 +38,7 @@ func (r *Request) fill() {
 		r.Contract = assert.Strict()
 	}
 	if r.Scenarios == nil {
-		r.Scenarios, r.leftOut = Default(r.Client, r.Contract)
+		r.Scenarios, r.leftOut = Default(r.Client, r.Contract, r.CA != nil)
 	}
 	if r.Today.IsZero() {
 		r.Today = time.Now()

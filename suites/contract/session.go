@@ -184,6 +184,9 @@ func (s *session) run(r *run) *outcome {
 	if !sc.Work.IsZero() && !driver.Works(s.Client) {
 		return r.idle(s.Client)
 	}
+	if sc.Plan().NeedsTLS() && s.CA == nil {
+		return r.plain()
+	}
 	if s.Limit == 0 && sc.Limit > 0 {
 		sc.Limit += look.slow
 	}

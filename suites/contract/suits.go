@@ -12,14 +12,17 @@ import (
 
 // Default lists the scenarios that ship and suit a client, which are those that run where none is named, and says why others
 // were left out. Where the contract has a poll section it is those for pollers, and only there. Those that want a fleet at once are not
-// for commands, each client of which is a process, unless they are workers or the contract sets a clause of it.
-func Default(client driver.Client, c *assert.Contract) (suit []scenarios.Scenario, notes []string) {
-	var costly []string
+// for commands, each client of which is a process, unless they are workers or the contract sets a clause of it. Those that act in
+// TLS handshakes are for servers that speak it.
+func Default(client driver.Client, c *assert.Contract, tls bool) (suit []scenarios.Scenario, notes []string) {
+	var costly, secure []string
 	for _, s := range scenarios.All() {
 		switch {
 		case (s.Watch > 0) != (c.Poll.Every > 0): // a poller makes no calls
 		case s.Fleet && driver.Argv(client) != nil && !driver.Works(client) && !set(c, s):
 			costly = append(costly, s.Name)
+		case s.Plan().NeedsTLS() && !tls:
+			secure = append(secure, s.Name)
 		default:
 			suit = append(suit, s)
 		}
@@ -27,6 +30,9 @@ func Default(client driver.Client, c *assert.Contract) (suit []scenarios.Scenari
 	if len(costly) > 0 {
 		notes = append(notes, fmt.Sprintf("left out, because many processes at once are costly: %s; --scenario %s runs it",
 			strings.Join(costly, ", "), costly[0]))
+	}
+	if len(secure) > 0 {
+		notes = append(notes, fmt.Sprintf("left out, because it takes TLS: %s; verify --tls runs it", strings.Join(secure, ", ")))
 	}
 	return suit, notes
 }
@@ -42,10 +48,19 @@ func (r *run) idle(client driver.Client) *outcome {
 	if driver.Argv(client) == nil {
 		how = "make it with driver.Func or driver.Worker"
 	}
+	return r.untried(fmt.Sprintf("this shows only in a client that keeps working, and %s ends after one call; %s", client.Name(), how))
+}
+
+// plain is the outcome on a server that speaks no TLS, where the scenario acts in handshakes.
+func (r *run) plain() *outcome {
+	return r.untried("this shows only in a TLS handshake, and the server spoke plain HTTP; let it speak TLS (verify --tls, contract.TLS in Go)")
+}
+
+// untried is the outcome of a scenario that was not run.
+func (r *run) untried(why string) *outcome {
 	o := &outcome{Outcome: &driver.Outcome{Scenario: r.scenario}, results: map[string]assert.Result{}}
 	for _, id := range r.ids() {
-		o.results[id] = assert.Result{Clause: id, Detail: fmt.Sprintf(
-			"this shows only in a client that keeps working, and %s ends after one call; %s", client.Name(), how)}
+		o.results[id] = assert.Result{Clause: id, Detail: why}
 	}
 	return o
 }

@@ -27,7 +27,7 @@ func HTTPFunc(name string, f func(ctx context.Context, h *http.Client, url strin
 	return HTTPWorker(name, func() func(context.Context, *http.Client, string) error { return f })
 }
 
-// HTTP2Func is HTTPFunc with a client that speaks HTTP/2 alone, without TLS: what a scenario does to streams meets no other.
+// HTTP2Func is HTTPFunc with a client that speaks HTTP/2 alone, with TLS or without: what a scenario does to streams meets no other.
 func HTTP2Func(name string, f func(ctx context.Context, h *http.Client, url string) error) Client {
 	return HTTP2Worker(name, func() func(context.Context, *http.Client, string) error { return f })
 }
@@ -48,7 +48,7 @@ func HTTPWorker(name string, start func() func(ctx context.Context, h *http.Clie
 	return function{name: name, start: func() callFunc { return start() }}
 }
 
-// HTTP2Worker is HTTPWorker with clients that speak HTTP/2 alone, without TLS.
+// HTTP2Worker is HTTPWorker with clients that speak HTTP/2 alone, with TLS or without.
 func HTTP2Worker(name string, start func() func(ctx context.Context, h *http.Client, url string) error) Client {
 	return function{name, func() callFunc { return start() }, true}
 }
@@ -85,6 +85,7 @@ func (f function) client(t Target) *http.Client {
 		t := h.Transport.(*http.Transport)
 		t.Protocols = new(http.Protocols)
 		t.Protocols.SetUnencryptedHTTP2(true)
+		t.Protocols.SetHTTP2(true)
 	}
 	return h
 }

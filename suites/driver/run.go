@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,9 @@ import (
 
 // settleTime is how long exchanges may take to notice that their client is gone.
 const settleTime = time.Second
+
+// hearTime is how long a server may take to notice that a client left in the middle of a handshake.
+const hearTime = 200 * time.Millisecond
 
 // Run puts client through one scenario: a server of its own, an address for each of the clients, all of them side by side,
 // watched and stopped where they would go on for ever. It returns when all have ended. The error says why there is nothing
@@ -134,6 +138,7 @@ func (r *run) start(ctx context.Context) {
 				r.ends[i] = End{Client: t.Client(), URL: t.URL, Exit: Exit{Code: -1, Err: err}}
 			} else {
 				r.ends[i] = r.run(ctx, t, seen)
+				r.hear(t.Client())
 			}
 			r.seats.leave()
 			r.ended <- i
@@ -315,6 +320,28 @@ func (r *run) noise(ctx context.Context, until time.Duration) assert.Noise {
 		return r.options.Canary.noise(ctx, r.server.Journal().Began(), until, sliceSpan)
 	}
 	return magnify(r.options.Canary.noise(ctx, r.clock.Began(), r.clock.Real(until), fastSliceSpan), r.clock)
+}
+
+// hear waits until the journal has something of a client that has ended, for a moment at most. Under TLS it takes the server to
+// notice that the client left: one that turned its certificate down did not send a request, but was not silent either.
+func (r *run) hear(client string) {
+	if r.options.CA == nil {
+		return
+	}
+	of := func(e journal.Entry) bool { return e.Client == client && !e.Unused() }
+	timer := time.NewTimer(hearTime)
+	defer timer.Stop()
+	for {
+		changed := r.server.Journal().Changed()
+		if slices.ContainsFunc(r.server.Journal().Entries(), of) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return
+		}
+	}
 }
 
 // settle waits until no exchange is going on, for so long at most.

@@ -14,36 +14,55 @@ import (
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/report"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/clients"
 	"github.com/retrygate/retrygate/suites/contract"
 	"github.com/retrygate/retrygate/suites/driver"
 )
 
-// examine judges a reference client by the strict contract in virtual time, in the named scenarios or in all.
+// examine judges a reference client by the strict contract in virtual time, in the named scenarios or in all; in those of TLS
+// over TLS.
 func examine(t *testing.T, c clients.Client, names ...string) report.Report {
 	t.Helper()
-	var only []scenarios.Scenario
-	for _, name := range names {
-		sc, err := scenarios.Get(name)
-		if err != nil {
-			t.Fatal(err)
+	var only, secure []scenarios.Scenario
+	for _, sc := range scenarios.All() {
+		switch named := slices.Contains(names, sc.Name); {
+		case sc.Plan().NeedsTLS() && (named || names == nil):
+			secure = append(secure, sc)
+		case named:
+			only = append(only, sc)
 		}
-		only = append(only, sc)
+	}
+	if len(only)+len(secure) < len(names) {
+		t.Fatalf("not all of these are scenarios: %v", names)
 	}
 	client := driver.HTTPWorker(c.Name, c.New)
 	if c.HTTP2 {
 		client = driver.HTTP2Worker(c.Name, c.New)
 	}
+	request := contract.Request{
+		Client: client, Contract: contractOf(t, c), Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute, FailOn: assert.Advisory,
+	}
 	var r report.Report
-	synctest.Test(t, func(t *testing.T) {
-		var err error
-		r, err = contract.Examine(context.Background(), contract.Request{
-			Client: client, Contract: contractOf(t, c), Scenarios: only, Seed: 1, Memory: true, Limit: 10 * time.Minute,
-			FailOn: assert.Advisory,
-		})
+	run := func(request contract.Request) {
+		one, err := contract.Examine(context.Background(), request)
 		if err != nil {
 			t.Fatal(err)
+		}
+		r.Results, r.Errors = append(r.Results, one.Results...), append(r.Errors, one.Errors...)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if len(only) > 0 || names == nil {
+			run(request)
+		}
+		if request.Scenarios = secure; len(secure) > 0 && request.Contract.Poll.Every == 0 {
+			ca, err := devca.New() // its certificates begin in the virtual now
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.CA = ca
+			run(request)
 		}
 	})
 	return r
