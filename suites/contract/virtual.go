@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/retrygate/retrygate/faultserver/devca"
 )
 
 // VirtualTime judges a Go client made with driver.HTTPFunc in virtual time: hours of backoff take milliseconds, and every
@@ -38,6 +40,19 @@ func (s *session) runInBubble(index int) *outcome {
 	return o
 }
 
+// inner is the session again, made in a bubble. Its authority is one of the bubble's time: certificates of any other are not
+// valid yet there.
+func (s *session) inner() (inner *session, err error) {
+	request := s.Request
+	request.Bubble, request.Memory = nil, true
+	if request.CA != nil {
+		if request.CA, err = devca.New(); err != nil {
+			return nil, err
+		}
+	}
+	return newSession(request)
+}
+
 // inBubble lets do work with a session that was made in a bubble, one after the other. The error is what do returned, and
 // why the bubble did not come to its end.
 func (s *session) inBubble(do func(inner *session) error) error {
@@ -57,9 +72,7 @@ func (s *session) inBubble(do func(inner *session) error) error {
 			done <- err
 		}()
 		s.Bubble(func() {
-			request := s.Request
-			request.Bubble, request.Memory = nil, true
-			inner, made := newSession(request)
+			inner, made := s.inner()
 			if err = made; err == nil {
 				defer inner.stop()
 				err = do(inner)

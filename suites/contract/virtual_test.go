@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/devca"
 	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/driver"
 )
@@ -180,5 +182,31 @@ func TestABubbleThatRunsNothing(t *testing.T) {
 	defer s.stop()
 	if err := s.look.get().err; err == nil || !strings.Contains(err.Error(), "calls the one it is given") {
 		t.Error(err)
+	}
+}
+
+// Virtual time is as exact over TLS, and over HTTP/2.
+func TestVirtualTimeOverTLSAndHTTP2(t *testing.T) {
+	ca, err := devca.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, request := range map[string]Request{
+		"TLS":    {Client: driver.HTTPFunc("patient", patient), CA: ca},
+		"HTTP/2": {Client: driver.HTTP2Func("patient", patient)},
+	} {
+		request.Seed, request.FailOn, request.Scenarios, request.Bubble = 1, assert.Major, []scenarios.Scenario{outageOf(t)}, bubble(t)
+		r, err := Examine(t.Context(), request)
+		if err != nil || len(r.Errors) > 0 {
+			t.Fatal(name, err, r.Errors)
+		}
+		for i, w := range r.Waits {
+			if want := min(2000*math.Pow(2, float64(i)), 3.6e6); w.MedianMS != want {
+				t.Errorf("%s: wait %d is %v ms, want %v", name, i+1, w.MedianMS, want)
+			}
+		}
+		if len(r.Waits) == 0 {
+			t.Errorf("%s: no waits in %+v", name, r)
+		}
 	}
 }
