@@ -42,13 +42,17 @@ func spans(from, to float64) string {
 	return a + " to " + b
 }
 
-// clock writes whole seconds as 2m05s or 1h02m05s.
+// clock writes whole seconds as 2m05s or 1h02m05s, and from two days on in days and hours: 4d02h.
 func clock(d time.Duration) string {
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
-	if h > 0 {
+	switch {
+	case h >= 48:
+		return fmt.Sprintf("%dd%02dh", h/24, h%24)
+	case h > 0:
 		return fmt.Sprintf("%dh%02dm%02ds", h, m, s)
+	default:
+		return fmt.Sprintf("%dm%02ds", m, s)
 	}
-	return fmt.Sprintf("%dm%02ds", m, s)
 }
 
 // Quote writes argv as a shell would need it, so that it can be pasted.

@@ -8,7 +8,7 @@ import (
 func init() {
 	register(Format{
 		Name: "envoy", Rank: 40,
-		Summary: "Envoy's default text format; the client is who x-forwarded-for names first",
+		Summary: "Envoy's default text format, and Istio's; the client is who x-forwarded-for names first",
 		Source:  "Envoy, \"Access logging\", default format string and its example",
 		Example: `[2016-04-15T20:17:00.310Z] "POST /api/v1/locations HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80"
 `,
@@ -67,7 +67,21 @@ func (envoy) parse(line []byte, r *record) error {
 			r.header("x-request-id", text)
 		}
 	}
+	if r.remote == nil {
+		r.remote = downstream(rest)
+	}
 	return nil
+}
+
+// downstream finds the address that the request came from, which Istio's default format has after authority, upstream host,
+// cluster and the two local addresses. It is a proxy's where one stands in front, which then says so in x-forwarded-for.
+func downstream(rest []byte) (address []byte) {
+	for range 6 {
+		if address, rest = value(bytes.TrimLeft(rest, " ")); len(address) == 0 {
+			return nil
+		}
+	}
+	return present(address)
 }
 
 // envoyFlags reads response flags: the client left (DC, DPE), or the answer broke off under way (UC, UR and the like count

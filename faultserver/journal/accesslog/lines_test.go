@@ -55,7 +55,7 @@ func TestLines(t *testing.T) {
 		{"Istio's default: response code details and more behind the flags",
 			`[2020-11-25T21:26:18.409Z] "GET /status/418 HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl/7.73.0-DEV" "84961386-6d84-929d-98bd-c5aee93b5c88" "httpbin:8000" "127.0.0.1:80" inbound|8000|| 127.0.0.1:41854 10.44.1.27:80 10.44.1.23:37652 outbound_.8000_._.httpbin.foo.svc.cluster.local default`,
 			"2020-11-25T21:26:18.409Z", time.Millisecond,
-			journal.Entry{Client: "-", Method: "GET", Path: "/status/418", Proto: "HTTP/1.1", Took: ms(3), BodyWhole: true, Status: 418}},
+			journal.Entry{Client: "10.44.1.23", Method: "GET", Path: "/status/418", Proto: "HTTP/1.1", Took: ms(3), BodyWhole: true, Status: 418}},
 		{"Envoy, a client that left",
 			`[2016-04-15T20:17:00.310Z] "GET / HTTP/1.1" 0 DC 0 0 500 - "10.0.35.28, 10.0.0.9" "-" "-" "-" "-"`,
 			"2016-04-15T20:17:00.31Z", time.Millisecond,
