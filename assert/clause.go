@@ -83,6 +83,7 @@ type Result struct {
 	Verdict Verdict
 	Detail  string
 	Witness []journal.Entry
+	Chance  float64 // of a breach, where it is known: how likely a client that keeps the clause shows the same; 0: not at all
 }
 
 // Samples is how much evidence a clause needs before it may decide: calls, and waits (gaps) in each.
@@ -148,5 +149,6 @@ type Noise struct {
 type Slice struct {
 	From          time.Duration
 	P50, P99, Max time.Duration
+	Stood         float64 // share of the time for which it stood still, by more than 25 ms at once; 0: never, or not known
 	Samples       int
 }

@@ -3,6 +3,7 @@ package assert
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,8 +87,8 @@ func (p BackoffGrowth) judge(waits [][]time.Duration, later total, calls []Call)
 	best := infer.Trend{Slope: math.Inf(-1)}
 	flat := len(waits) >= 3 && len(waits[0]) >= leastCalls
 	for k := 2; k <= len(waits); k++ {
-		seen, steepest := infer.TrendOf(waits[:k], 0), infer.TrendOf(waits[:k], late)
-		if p.kept(seen, k == len(waits)) {
+		seen, steepest := infer.TrendOf(waits[:k], 0, growthAlpha*0.8), infer.TrendOf(waits[:k], late, growthAlpha*0.8)
+		if p.kept(seen, k == len(waits)) && p.beyond(waits[:k], late) {
 			return p.say(Pass, nil, "the waits %s: %s (%s)", p.grown(seen), means(waits), plural(seen.Calls, "call"))
 		}
 		if k >= 3 {
@@ -98,10 +99,22 @@ func (p BackoffGrowth) judge(waits [][]time.Duration, later total, calls []Call)
 		}
 	}
 	if p.hasty(waits, later) || flat && (p.Min == 1 || !atMaximum(waits)) {
-		return p.say(Fail, calls, "the waits %s: %s (mean of %s); the contract wants %s", p.short(infer.TrendOf(waits, 0)),
+		return p.say(Fail, calls, "the waits %s: %s (mean of %s); the contract wants %s", p.short(infer.TrendOf(waits, 0, growthAlpha*0.8)),
 			means(waits), plural(len(waits[0]), "call"), p.wanted())
 	}
 	return p.open(waits, best, flat, late)
+}
+
+// beyond reports whether waits grow beyond what lateness alone may feign: where they are so short that it could, their
+// medians have to grow too, which a few late ones do not move.
+func (p BackoffGrowth) beyond(waits [][]time.Duration, late time.Duration) bool {
+	if p.Min == 1 || meanOf(waits[len(waits)-1]) > late {
+		return true
+	}
+	return slopeOf(len(waits), func(k int) float64 {
+		sorted := slices.Sorted(slices.Values(waits[k]))
+		return float64(max(sorted[len(sorted)/2], time.Microsecond))
+	}) >= math.Log(p.Min)-clockShare
 }
 
 // kept reports whether a trend is good enough. Where no growth is asked for, all waits count: early ones that do not
@@ -190,14 +203,24 @@ func (p BackoffGrowth) capped(waits []time.Duration) bool {
 	return longest > 0 && meanOf(waits) >= longest/20*9
 }
 
-// hasty reports whether the client still comes back at once where any backoff would wait: one-sided, since a machine only
-// makes waits longer.
+// hasty reports whether the client still comes back at once where any backoff would wait: the third retries, or those from
+// the fifth on, are together shorter than full jitter on an initial wait of 50 ms that grows as agreed lets them be.
+// One-sided, since a machine only makes waits longer.
 func (p BackoffGrowth) hasty(waits [][]time.Duration, later total) bool {
 	if longest := p.Curve.Longest(); p.Min == 1 || longest > 0 && longest < smallWait {
 		return false
 	}
-	third := len(waits) >= 3 && len(waits[2]) >= 3 && meanOf(waits[2]) < noWait
-	return third || later.n >= 3 && later.sum/time.Duration(later.n) < smallWait
+	due := func(retry int) time.Duration {
+		wait := time.Duration(float64(smallWait) * math.Pow(p.Min, float64(retry-1)))
+		if longest := p.Curve.Longest(); longest > 0 {
+			wait = min(wait, longest)
+		}
+		return wait
+	}
+	if len(waits) >= 3 && meanOf(waits[2]) < noWait && infer.SumChance(len(waits[2]), sumOf(waits[2]), due(3)) < growthAlpha*0.1 {
+		return true
+	}
+	return later.n > 0 && later.sum/time.Duration(later.n) < smallWait && infer.SumChance(later.n, later.sum, due(growthGaps)) < growthAlpha*0.1
 }
 
 // belowCurve looks for waits below the curve that the contract names.
@@ -250,12 +273,15 @@ func (p BackoffGrowth) say(v Verdict, calls []Call, format string, args ...any) 
 	return r
 }
 
-func meanOf(waits []time.Duration) time.Duration {
-	var sum time.Duration
+func sumOf(waits []time.Duration) (sum time.Duration) {
 	for _, w := range waits {
 		sum += w
 	}
-	return sum / time.Duration(max(1, len(waits)))
+	return sum
+}
+
+func meanOf(waits []time.Duration) time.Duration {
+	return sumOf(waits) / time.Duration(max(1, len(waits)))
 }
 
 // means lists the mean waits: "1.02 s, 2.01 s, 4.00 s".

@@ -20,7 +20,7 @@ func init() {
 		Fix: "Take the time to wait from the latencies seen, not from a constant; let copies pass the retry budget; cancel the others when the first " +
 			"answer is there; never copy what must not be done twice.",
 		Source:  "Dean and Barroso 2013, The Tail at Scale; gRPC A6 2017 (hedging)",
-		Samples: Samples{Calls: 320},
+		Samples: Samples{Calls: 360},
 		New: func(c *Contract) Clause {
 			if c.Hedging == (Hedging{}) {
 				return nil
@@ -65,7 +65,7 @@ func (p HedgeBounded) Check(calls []Call) Result {
 			t.keep(true)
 		}
 	}
-	if t.broken == 0 && known >= hedgeCalls && infer.Tail(known, hedged, p.Hedging.Share) < rare {
+	if t.broken == 0 && known >= hedgeCalls && infer.Tail(known, hedged, p.Hedging.Share) < hedgeAlpha {
 		return p.tooMany(calls, known, hedged)
 	}
 	r := t.result(fmt.Sprintf("%d of %d calls had a copy, each of them as agreed", hedged, known), "no request says which call it belongs to", "")
@@ -74,7 +74,7 @@ func (p HedgeBounded) Check(calls []Call) Result {
 	case hedged == 0:
 		r.Verdict, r.Detail = NotExercised, "no call had a copy"
 	case known < hedgeCalls:
-		r.Verdict, r.Detail = Inconclusive, fmt.Sprintf("%s are too few to know the share of copies; %d would tell", plural(known, "call"), 320)
+		r.Verdict, r.Detail = Inconclusive, fmt.Sprintf("%s are too few to know the share of copies; %d would tell", plural(known, "call"), 360)
 	}
 	return r
 }

@@ -120,7 +120,7 @@ func (p JitterPresent) tooNarrow(w retryWaits, noise Noise) bool {
 
 // doubt says why the waits do not show that there is no jitter; "" if they do.
 func (p JitterPresent) doubt(waits, still []retryWaits, noise Noise) string {
-	tau, narrow, apart, calmly := noise.Tau(), true, false, steady(still, noise)
+	tau, narrow, apart := noise.Tau(), true, false
 	for _, w := range waits {
 		narrow = narrow && p.tooNarrow(w, noise)
 		apart = apart || w.spread.Width > max(noiseFloor, w.counts)
@@ -133,11 +133,11 @@ func (p JitterPresent) doubt(waits, still []retryWaits, noise Noise) string {
 			alike(waits), p.Curve.Jitter, span(tau))
 	case apart || len(still) == 0:
 		return p.between(waits, tau)
-	case hiddenChance(still, 0)*choices(len(waits), len(still)) >= rare:
+	case hiddenChance(still, 0)*choices(len(waits), len(still)) >= jitterAlpha:
 		return fmt.Sprintf("%s, which jitter of %s could show by chance; %s would tell", alike(waits), p.least(), p.enough(waits))
 	case !noise.Known():
 		return alike(waits) + "; but " + noCanary
-	case hiddenChance(calmly, 0)*choices(len(waits), len(calmly)) >= rare:
+	case alikeChance(still, noise)*choices(len(waits), len(still)) >= jitterAlpha:
 		return fmt.Sprintf("%s; but the canary was late by up to %s, and a machine that stalls so long draws waits together",
 			alike(waits), span(noise.Max(0, maxTime)))
 	}
@@ -180,21 +180,44 @@ func share(w retryWaits) string {
 // apart.
 func resolution(s infer.Spread) time.Duration { return max(noiseFloor, s.Median/100) }
 
-// steady leaves out the waits that a stall of the machine could have made alike. What is due during one arrives when it is
-// over, all together; but then the waits are alike only if the attempts before had ended together too.
-func steady(waits []retryWaits, n Noise) []retryWaits {
-	return slices.DeleteFunc(slices.Clone(waits), func(w retryWaits) bool {
-		from, to := maxTime, time.Duration(0)
-		ends := make([]time.Duration, len(w.list))
-		for i, l := range w.list {
-			before := attemptBefore(l.call, l.at)
-			at := l.call.Attempts[before+1].At
-			ends[i], from, to = endOf(&l.call.Attempts[before]), min(from, at), max(to, at)
+// shaken is the chance that a stall of the machine made the waits alike. What is due during one arrives when it is over, all
+// together; but then the waits are alike only if the attempts before had ended together too.
+func (w retryWaits) shaken(n Noise) float64 {
+	from, to := maxTime, time.Duration(0)
+	ends := make([]time.Duration, len(w.list))
+	for i, l := range w.list {
+		before := attemptBefore(l.call, l.at)
+		at := l.call.Attempts[before+1].At
+		ends[i], from, to = endOf(&l.call.Attempts[before]), min(from, at), max(to, at)
+	}
+	slices.Sort(ends)
+	if infer.SpreadOf(w.spread.Retry, ends).Width > 2*w.spread.Width+noiseFloor {
+		return 0
+	}
+	return n.stood(from, to, w.narrowest/4*3) // a shorter one leaves enough outside
+}
+
+// alikeChance is how likely jitter and the machine make the waits as alike as they are: each either by a stall, or else those
+// without one by the chance of their draws.
+func alikeChance(waits []retryWaits, noise Noise) float64 {
+	chance, stalls := hiddenChance(waits, 0), make([]float64, len(waits))
+	for i, w := range waits {
+		stalls[i] = w.shaken(noise)
+	}
+	for stalled := 1; stalled < 1<<len(waits); stalled++ {
+		all, drawn := 1.0, []retryWaits(nil)
+		for i, w := range waits {
+			if stalled&(1<<i) != 0 {
+				all *= stalls[i]
+			} else {
+				drawn = append(drawn, w)
+			}
 		}
-		slices.Sort(ends)
-		together := infer.SpreadOf(w.spread.Retry, ends).Width <= 2*w.spread.Width+noiseFloor
-		return together && n.Max(from, to) > w.narrowest/4*3 // a shorter one leaves enough outside
-	})
+		if all > 0 {
+			chance += all * hiddenChance(drawn, 0)
+		}
+	}
+	return min(1, chance)
 }
 
 // narrowest is the width of the narrowest jitter that such waits could have where the contract leaves the form open.
@@ -234,7 +257,7 @@ func (p JitterPresent) enough(waits []retryWaits) string {
 		more = "wider jitter"
 	}
 	for n := len(waits[0].list) + 1; n <= 100; n++ {
-		if hiddenChance(waits, n) < rare {
+		if hiddenChance(waits, n) < jitterAlpha {
 			return fmt.Sprintf("%s or %d calls", more, n)
 		}
 	}

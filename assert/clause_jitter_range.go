@@ -74,10 +74,10 @@ func (p JitterRange) Check(calls []Call) Result {
 	case len(wide) == 0:
 		r.Verdict = Inconclusive
 		r.Detail += fmt.Sprintf(", which is no wider than the %s by which this machine itself may draw waits apart", span(noise.Tau()))
-	case hiddenChance(wide, 0) < rare && !noise.Known():
+	case hiddenChance(wide, 0) < jitterAlpha && !noise.Known():
 		r.Verdict = Inconclusive
 		r.Detail += "; but " + noCanary
-	case hiddenChance(steady(wide, noise), 0) < rare && len(steady(wide, noise)) > 0:
+	case alikeChance(wide, noise) < jitterAlpha:
 		r.Verdict, r.Witness = Fail, wide[0].extremes()
 		r.Detail += ", which shows so little spread less than once in 10,000 runs"
 	case n < p.least():

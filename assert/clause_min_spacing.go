@@ -47,9 +47,6 @@ func (p *MinSpacing) Validate(n strict.Node) {
 	atLeast(n, "base", p.Base, time.Millisecond)
 }
 
-// rare is how seldom a client that keeps a clause may fail it by chance.
-const rare = 1e-4
-
 // hurry collects waits that may be too short together.
 type hurry struct {
 	waits []time.Duration
@@ -110,7 +107,7 @@ func (p MinSpacing) Check(calls []Call) Result {
 		}
 	}
 	if t.broken == 0 {
-		if r, ok := p.together(loop, first, all); ok {
+		if r, ok := p.together(loop, first, all, lateIn(calls)); ok {
 			return r
 		}
 	}
@@ -125,28 +122,46 @@ func excused(c *Call, k int) bool {
 	return (s == 408 || s == 421 || s == 425) && (k == 0 || c.Attempts[k-1].Status != s)
 }
 
-// together judges what no single wait shows.
-func (p MinSpacing) together(loop hotLoop, first, all hurry) (Result, bool) {
+// lateIn is how late the machine usually was while the calls were made.
+func lateIn(calls []Call) (late time.Duration) {
+	for i := range calls {
+		if i == 0 || calls[i].Run != calls[i-1].Run {
+			late = max(late, calls[i].Run.Noise.P50())
+		}
+	}
+	return late
+}
+
+// together judges what no single wait shows, on a machine that is usually late by so much.
+func (p MinSpacing) together(loop hotLoop, first, all hurry, late time.Duration) (Result, bool) {
 	r := Result{Clause: p.ID(), Verdict: Fail}
 	firstChance, allChance := first.chance(p.Base), all.chance(p.Base)
+	loopChance := loop.chance * float64(len(all.waits))
 	switch {
 	case len(all.waits) == 0:
 		return r, false
-	case loop.chance*float64(len(all.waits)) < rare/10:
+	case loopChance < spacingAlpha*0.5:
 		from, to := loop.first+2, loop.first+1+loop.waits
+		r.Chance = loopChance
 		r.Detail = fmt.Sprintf("%s sent attempts %d to %d at once, %s after the failure before on average; the contract wants a wait before each",
 			named(loop.call.Client), from, to, span(loop.sum/time.Duration(loop.waits)))
 		r.Witness = loop.call.Attempts[loop.first : loop.first+min(loop.waits, 3)+1]
-	case firstChance < rare/2:
+	case firstChance < spacingAlpha*0.3:
+		r.Chance = firstChance
 		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s); %s", span(first.median()), plural(len(first.waits), "call"), p.wanted())
 		r.Witness = first.shown
-	case allChance < rare/2:
+	case allChance < spacingAlpha*0.2:
+		r.Chance = allChance
 		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d); %s", span(all.median()), len(all.waits), p.wanted())
 		r.Witness = all.shown
-	case len(first.waits) > 0 && first.median() < p.Base/5:
+	case len(first.waits) > 0 && first.median() < p.Base/5+2*late:
 		r.Verdict = Inconclusive
 		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s), which jitter can do by chance; %d calls would tell",
 			span(first.median()), plural(len(first.waits), "call"), p.enough(first.median()))
+	case len(all.waits) > 2 && all.median() < p.Base/5+2*late:
+		r.Verdict = Inconclusive
+		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d), which jitter can do by chance; more calls would tell",
+			span(all.median()), len(all.waits))
 	default:
 		return r, false
 	}
@@ -160,7 +175,7 @@ func (p MinSpacing) wanted() string {
 // enough is how many calls with such a first wait decide.
 func (p MinSpacing) enough(wait time.Duration) int {
 	n := 2
-	for n < 100 && infer.ShortChance(slices.Repeat([]time.Duration{wait}, n), p.Base) >= rare/2 {
+	for n < 100 && infer.ShortChance(slices.Repeat([]time.Duration{wait}, n), p.Base) >= spacingAlpha*0.3 {
 		n++
 	}
 	return n

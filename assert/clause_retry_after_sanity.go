@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
@@ -29,7 +28,7 @@ func init() {
 			"maximum of your own give up, or wait the maximum; compare before multiplying, so that nothing overflows.",
 		Source: "RFC 9110 10.2.3 (June 2022); draft-ietf-httpapi-ratelimit-headers, security considerations; urllib3 2.7 (clamps at 6 h), " +
 			"openai-python (over 120 s: gives up), azcore (60 s), axios-retry 4.5 (overflow), read in 2026",
-		Late: true, Samples: Samples{Calls: 3, Gaps: 1},
+		Late: true, Samples: Samples{Calls: 5, Gaps: 3},
 		New: func(c *Contract) Clause {
 			return &RetryAfterSanity{
 				Max: longestWait(c), Absurd: cmp.Or(c.RetryAfter.Max, most.wait), Min: c.Backoff.shortest(), Base: c.Backoff.Delay(1),
@@ -104,7 +103,7 @@ func (p RetryAfterSanity) Check(calls []Call) Result {
 			t.keep(over)
 		}
 	}
-	if r, found := p.together(hasty); found && t.broken == 0 {
+	if r, found := p.together(hasty, lateIn(calls)); found && t.broken == 0 {
 		return r
 	}
 	return t.result("waits after a senseless Retry-After were the client's own, or the call ended",
@@ -187,27 +186,23 @@ func (p RetryAfterSanity) last(t *tally, c *Call, k int) (done, over bool) {
 	return true, true
 }
 
-// together judges the waits after each value. Their bare sum is looked at: a late machine only makes it longer.
-func (p RetryAfterSanity) together(hasty map[string]*hurry) (Result, bool) {
+// together judges the waits after each value, on a machine that is usually late by so much.
+func (p RetryAfterSanity) together(hasty map[string]*hurry, late time.Duration) (Result, bool) {
 	r := Result{Clause: p.ID()}
 	for _, value := range slices.Sorted(maps.Keys(hasty)) {
 		h := hasty[value]
-		slices.Sort(h.waits)
-		var sum time.Duration
-		for _, w := range h.waits {
-			sum += w
-		}
-		chance, mean := infer.SumChance(len(h.waits), sum, p.Base), sum/time.Duration(len(h.waits))
-		if chance*float64(len(hasty)) < rare {
+		chance := h.chance(p.Base) * float64(len(hasty))
+		if chance < sanityAlpha {
+			r.Chance = chance
 			r.Verdict, r.Witness = Fail, h.shown
-			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later on average (%s); the contract wants a wait, and even waits drawn "+
-				"between 0 and %s are that short less than once in 10,000 runs", printable(value), span(mean), plural(len(h.waits), "wait"), span(p.Base))
+			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later (median of %s); the contract wants a wait, and even waits drawn "+
+				"between 0 and %s are that short less than once in 10,000 runs", printable(value), span(h.median()), plural(len(h.waits), "wait"), span(p.Base))
 			return r, true
 		}
-		if mean < p.Base/5 {
+		if h.median() < p.Base/5+2*late {
 			r.Verdict = Inconclusive
-			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later on average (%s), which jitter can do by chance; more calls would tell",
-				printable(value), span(mean), plural(len(h.waits), "wait"))
+			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later (median of %s), which jitter can do by chance; more calls would tell",
+				printable(value), span(h.median()), plural(len(h.waits), "wait"))
 		}
 	}
 	return r, r.Verdict == Inconclusive

@@ -37,6 +37,25 @@ func (n Noise) Max(from, to time.Duration) time.Duration {
 	return n.worst(from, to, func(s Slice) time.Duration { return max(s.Max, s.P99) })
 }
 
+// P50 is the worst median lateness of all slices; 0 without a canary.
+func (n Noise) P50() time.Duration {
+	return n.worst(0, maxTime, func(s Slice) time.Duration { return s.P50 })
+}
+
+// stood bounds the chance that the machine stood still for longer than least at some moment from one instant to another.
+func (n Noise) stood(from, to, least time.Duration) float64 {
+	return float64(n.worst(from, to, func(s Slice) time.Duration {
+		switch {
+		case max(s.Max, s.P99) <= least:
+			return 0
+		case s.Stood > 0:
+			return time.Duration(s.Stood * float64(time.Second))
+		default:
+			return time.Second
+		}
+	})) / float64(time.Second)
+}
+
 func (n Noise) worst(from, to time.Duration, late func(Slice) time.Duration) time.Duration {
 	var worst time.Duration
 	for i, s := range n.Slices {

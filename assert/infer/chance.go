@@ -2,6 +2,7 @@ package infer
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -21,18 +22,24 @@ func lnSum(n int, sum, least time.Duration) float64 {
 }
 
 // ShortChance bounds the chance that such waits are as short as these (sorted, the shortest first). It looks at their sum,
-// and at the sum without the longest 15 %, which a slow machine may have stretched.
+// at the sums without the longest few, up to 15 %, which a slow machine may have stretched, and at how many are below one
+// or two fifths of least.
 func ShortChance(sorted []time.Duration, least time.Duration) float64 {
-	n := len(sorted)
-	kept := n - Dropped(n)
-	var sum, all time.Duration
-	for i, w := range sorted {
-		if all += w; i < kept {
+	n, looks := len(sorted), 2
+	ln := 0.0
+	for fifths := 1; fifths <= 2; fifths++ {
+		below, _ := slices.BinarySearch(sorted, least*time.Duration(fifths)/5)
+		ln = min(ln, math.Log(Tail(n, below, 0.2*float64(fifths))))
+	}
+	for _, dropped := range slices.Compact([]int{0, (Dropped(n) + 1) / 2, Dropped(n)}) {
+		kept, sum := n-dropped, time.Duration(0)
+		for _, w := range sorted[:kept] {
 			sum += w
 		}
+		looks++
+		ln = min(ln, lnChoose(n, kept)+lnSum(kept, sum, least))
 	}
-	ln := min(lnSum(n, all, least), lnChoose(n, kept)+lnSum(kept, sum, least))
-	return min(1, 2*math.Exp(ln))
+	return min(1, float64(looks)*math.Exp(ln))
 }
 
 // EqualChance is the chance that n waits drawn evenly from a stretch of the given width lie within resolution of each

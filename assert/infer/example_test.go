@@ -24,7 +24,7 @@ func ExampleWaits() {
 
 func ExampleTrendOf() {
 	first, second, third := []time.Duration{time.Second}, []time.Duration{2 * time.Second}, []time.Duration{4 * time.Second}
-	trend := infer.TrendOf([][]time.Duration{first, second, third}, 0)
+	trend := infer.TrendOf([][]time.Duration{first, second, third}, 0, 1e-4)
 	fmt.Printf("each wait is %.1f times the one before\n", trend.Factor())
 	// Output: each wait is 2.0 times the one before
 }

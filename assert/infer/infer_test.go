@@ -81,7 +81,7 @@ func TestTrendOfExactWaits(t *testing.T) {
 			for k, w := range test.waits {
 				waits[k] = []time.Duration{w, w, w}
 			}
-			got := infer.TrendOf(waits, test.lateness)
+			got := infer.TrendOf(waits, test.lateness, 1e-4)
 			if math.Abs(got.Factor()-test.want) > 0.01 || got.Gaps != len(waits) || got.Calls != 3 {
 				t.Errorf("factor %.3f over %d waits of %d calls, want %.2f", got.Factor(), got.Gaps, got.Calls, test.want)
 			}
@@ -145,7 +145,7 @@ func TestTrendKnowsItsError(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			outside := 0
 			for range trials {
-				trend := infer.TrendOf(simulate(test.policy, test.m, test.k, r), 0)
+				trend := infer.TrendOf(simulate(test.policy, test.m, test.k, r), 0, 1e-4)
 				if math.Abs(trend.Slope-test.slope) > 3*trend.Error+0.03 { // lateness bends slopes by up to 3 %
 					outside++
 				}

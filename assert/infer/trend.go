@@ -11,7 +11,7 @@ type Trend struct {
 	Calls int     // calls that made all of them
 	Slope float64 // of ln(mean wait) per retry: 0 constant, 0.69 doubling
 	Error float64 // its standard error, cautious where there are few waits
-	Upper float64 // the steepest slope that the waits leave open but for 1 of 10,000 cases; +Inf where a call is alone
+	Upper float64 // the steepest slope that the waits leave open, but for cases as rare as asked; +Inf where a call is alone
 	Lever float64 // change of the slope when all waits are off by 1 %, in hundredths and in the least favourable directions
 }
 
@@ -21,7 +21,8 @@ func (t Trend) Factor() float64 { return math.Exp(t.Slope) }
 // TrendOf fits the waits, a list for each retry; none may be empty. Lateness is how much of a wait the machine may have
 // added: it makes short early waits look long and hides growth (20 ms doubled can be seen as 36 and 46), so it is taken
 // off the earlier half. With 0 the trend is as seen; otherwise it is the steepest that is still possible, +Inf if any is.
-func TrendOf(waits [][]time.Duration, lateness time.Duration) Trend {
+// Alpha is the share of cases (below 0.5) in which the true slope may lie above Upper.
+func TrendOf(waits [][]time.Duration, lateness time.Duration, alpha float64) Trend {
 	t := Trend{Gaps: len(waits), Calls: fewest(waits)}
 	var cautious, own, shared, even float64
 	freedom := 0
@@ -53,7 +54,7 @@ func TrendOf(waits [][]time.Duration, lateness time.Duration) Trend {
 		// Jitter scatters the waits of all retries alike, in proportion, so that their scatter may be pooled; where it does
 		// not, what counts is that of the retries that weigh most.
 		skew := 1 + 4/float64(t.Calls*t.Calls) // simulated: the logarithm of a mean of few waits has a longer tail
-		t.Upper = t.Slope + skew*rareQuantile(freedom)*math.Sqrt(max(own, even*shared/float64(freedom)))
+		t.Upper = t.Slope + skew*studentQuantile(freedom, alpha)*math.Sqrt(max(own, even*shared/float64(freedom)))
 	}
 	return t
 }
@@ -86,10 +87,11 @@ func moments(gaps []time.Duration) (mean, squares float64) {
 	return mean, squares
 }
 
-// rareQuantile is what a value of Student's t with so many degrees of freedom exceeds in 1 of 10,000 cases: 3.72 for
-// many, 5.2 for 12. The expansion is Fisher and Cornish's (Abramowitz and Stegun 26.7.5); it is right to 1 % from 8 on.
-func rareQuantile(freedom int) float64 {
-	const z = 3.71902
+// studentQuantile is what a value of Student's t with so many degrees of freedom exceeds in a share alpha of all cases: for 1 in
+// 10,000 it is 3.72 for many, 5.2 for 12. The expansion is Fisher and Cornish's (Abramowitz and Stegun 26.7.5); it is right
+// to 2 % from 10 on.
+func studentQuantile(freedom int, alpha float64) float64 {
+	z := math.Sqrt2 * math.Erfcinv(2*alpha)
 	n, z2 := float64(freedom), z*z
 	g1 := z * (z2 + 1) / 4
 	g2 := z * ((5*z2+16)*z2 + 3) / 96

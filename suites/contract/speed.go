@@ -67,7 +67,7 @@ func (s *session) pace() (paces, error) {
 // fastest run that made it so, and of two if what it found is a breach that the machine could have made.
 func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 	var last *outcome
-	broken := map[string]bool{} // two-sided clauses, in a run before
+	broken := map[string]bool{} // clauses whose breach a second run has to show too, in a run before
 	speeds := look.speeds
 	if !sc.Work.IsZero() || sc.Watch > 0 {
 		speeds = []int{1} // work is given, and watched, by the machine's clock
@@ -152,7 +152,7 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 		certain := !slices.ContainsFunc(variants, func(v *outcome) bool {
 			return v.results[id].Verdict != res.Verdict && (v != variants[0] || !look.exact(id, speed))
 		})
-		if res.Verdict == assert.Fail && j.Kind.Late && certain {
+		if bendable(j, res) && certain {
 			certain = broken[id]
 			if broken[id] {
 				res.Detail += "; a second run showed it too"

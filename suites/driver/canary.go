@@ -166,15 +166,15 @@ func (c *Canary) add(s sample) {
 
 // noise returns what the canary saw during the time that began then and lasted so long, in slices on the clock of that
 // time. It waits for the request that was due when that time ended, so that the end is covered too; the caller must
-// have joined.
-func (c *Canary) noise(ctx context.Context, began time.Time, lasted, slice time.Duration) assert.Noise {
+// have joined. What is late by more than stall is one: see cut.
+func (c *Canary) noise(ctx context.Context, began time.Time, lasted, slice, stall time.Duration) assert.Noise {
 	end := began.Add(lasted)
 	for {
 		c.mu.Lock()
 		n, changed := len(c.samples), c.changed
 		if n > 0 && !c.samples[n-1].due.Before(end) || ctx.Err() != nil {
 			defer c.mu.Unlock()
-			return cut(c.samples, began, lasted, slice)
+			return cut(c.samples, began, lasted, slice, stall)
 		}
 		c.mu.Unlock()
 		select {

@@ -13,7 +13,7 @@ func TestCanaryCoversEvenAShortRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer leave()
-	noise := canary.noise(t.Context(), time.Now(), time.Microsecond, sliceSpan)
+	noise := canary.noise(t.Context(), time.Now(), time.Microsecond, sliceSpan, stallSpan)
 	if len(noise.Slices) != 1 || noise.Slices[0].Samples == 0 {
 		t.Errorf("%+v", noise)
 	}
@@ -29,7 +29,7 @@ func TestCanaryLivesWhileItIsNeeded(t *testing.T) {
 		}
 		first()
 		first()
-		canary.noise(t.Context(), time.Now(), 0, sliceSpan) // would wait for ever if it were gone
+		canary.noise(t.Context(), time.Now(), 0, sliceSpan, stallSpan) // would wait for ever if it were gone
 		second()
 		if canary.users != 0 || len(canary.samples) <= round {
 			t.Errorf("round %d: %d users, %d samples", round, canary.users, len(canary.samples))
@@ -37,7 +37,7 @@ func TestCanaryLivesWhileItIsNeeded(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if noise := canary.noise(ended, began, time.Hour, sliceSpan); len(noise.Slices) == 0 {
+	if noise := canary.noise(ended, began, time.Hour, sliceSpan, stallSpan); len(noise.Slices) == 0 {
 		t.Error("what it saw is gone")
 	}
 }

@@ -11,6 +11,7 @@ import (
 const (
 	sliceSpan     = 5 * time.Second
 	fastSliceSpan = 500 * time.Millisecond // of the machine's time, where that of the client runs faster
+	stallSpan     = 25 * time.Millisecond  // what is late by more stood still: see assert.Slice
 )
 
 // sample is one request of the canary: it followed the one that arrived at after, was due at due and came late.
@@ -20,9 +21,10 @@ type sample struct {
 }
 
 // cut sorts samples into slices. Each counts in every slice that it touches, from the request before it until it came:
-// in a stall nothing arrives, and the shortest of runs lies between two requests.
-func cut(samples []sample, began time.Time, lasted, slice time.Duration) assert.Noise {
+// in a stall nothing arrives, and the shortest of runs lies between two requests. What is late by more than stall is one.
+func cut(samples []sample, began time.Time, lasted, slice, stall time.Duration) assert.Noise {
 	slots := make([][]time.Duration, int(lasted/slice)+1)
+	stood, watched := make([]time.Duration, len(slots)), make([]time.Duration, len(slots))
 	for _, s := range samples {
 		from, to := s.after.Sub(began), s.due.Add(s.late).Sub(began)
 		if to < 0 || from > lasted {
@@ -30,6 +32,10 @@ func cut(samples []sample, began time.Time, lasted, slice time.Duration) assert.
 		}
 		for i := max(0, int(from/slice)); i <= min(len(slots)-1, int(to/slice)); i++ {
 			slots[i] = append(slots[i], s.late)
+			watched[i] += to - from
+			if s.late > stall {
+				stood[i] += s.late
+			}
 		}
 	}
 	var noise assert.Noise
@@ -40,7 +46,7 @@ func cut(samples []sample, began time.Time, lasted, slice time.Duration) assert.
 		slices.Sort(late)
 		noise.Slices = append(noise.Slices, assert.Slice{
 			From: time.Duration(i) * slice, P50: quantile(late, 50), P99: quantile(late, 99), Max: late[len(late)-1],
-			Samples: len(late),
+			Stood: float64(stood[i]) / float64(max(1, watched[i])), Samples: len(late),
 		})
 	}
 	return noise

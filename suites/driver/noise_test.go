@@ -14,6 +14,7 @@ func TestNoiseIsCutToTheRunsClock(t *testing.T) {
 	slice := func(from, p50, p99, most time.Duration, n int) assert.Slice {
 		return assert.Slice{From: from, P50: p50, P99: p99, Max: most, Samples: n}
 	}
+	stood := func(s assert.Slice, share float64) assert.Slice { s.Stood = share; return s }
 	const ms, s = time.Millisecond, time.Second
 	for _, c := range []struct {
 		name    string
@@ -28,10 +29,10 @@ func TestNoiseIsCutToTheRunsClock(t *testing.T) {
 		{"on its way at the start", []sample{at(-10*ms, 15*ms)}, s, []assert.Slice{slice(0, 15*ms, 15*ms, 15*ms, 1)}},
 		{"two slices", []sample{at(s, ms), at(6*s, 2*ms)}, 7 * s, []assert.Slice{slice(0, ms, ms, ms, 1), slice(5*s, 2*ms, 2*ms, 2*ms, 1)}},
 		{"a stall bends all that it covers", []sample{at(s, ms), at(4*s, 7*s)}, 12 * s,
-			[]assert.Slice{slice(0, 3500500*time.Microsecond, 6930010*time.Microsecond, 7*s, 2), slice(5*s, 7*s, 7*s, 7*s, 1), slice(10*s, 7*s, 7*s, 7*s, 1)}},
+			[]assert.Slice{stood(slice(0, 3500500*time.Microsecond, 6930010*time.Microsecond, 7*s, 2), 7000.0/7101), stood(slice(5*s, 7*s, 7*s, 7*s, 1), 7000.0/7050), stood(slice(10*s, 7*s, 7*s, 7*s, 1), 7000.0/7050)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := cut(c.samples, began, c.lasted, sliceSpan).Slices; !reflect.DeepEqual(got, c.want) {
+			if got := cut(c.samples, began, c.lasted, sliceSpan, stallSpan).Slices; !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 		})

@@ -317,9 +317,9 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 // noise is how late the canary was during the run, on the run's clock.
 func (r *run) noise(ctx context.Context, until time.Duration) assert.Noise {
 	if r.clock.Speed() == 1 {
-		return r.options.Canary.noise(ctx, r.server.Journal().Began(), until, sliceSpan)
+		return r.options.Canary.noise(ctx, r.server.Journal().Began(), until, sliceSpan, stallSpan)
 	}
-	return magnify(r.options.Canary.noise(ctx, r.clock.Began(), r.clock.Real(until), fastSliceSpan), r.clock)
+	return magnify(r.options.Canary.noise(ctx, r.clock.Began(), r.clock.Real(until), fastSliceSpan, r.clock.Real(stallSpan)), r.clock)
 }
 
 // hear waits until the journal has something of a client that has ended, for a moment at most. Under TLS it takes the server to
