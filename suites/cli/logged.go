@@ -123,6 +123,7 @@ func (j *logJudge) judge() {
 		j.waits = report.WaitsOf(recordedAs, calls)
 	}
 	for _, result := range assert.Judge(contract, j.only, calls) {
+		result = excuse(result, j.entries, seen.Resolution)
 		j.merge(report.NewResult(recordedAs, j.levels[result.Clause], result, calls))
 	}
 	j.entries = j.entries[:0]

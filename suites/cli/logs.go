@@ -23,7 +23,7 @@ type logFlags struct {
 // add puts the flags into a command's, and returns their names.
 func (f *logFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.format, "log-format", "", "the log's format, by its `NAME` in retrygate list logs (default: found out, line by line)")
-	flags.StringSliceVar(&f.client, "log-client", nil, "what tells the clients of a log apart: remote, user, header:NAME (default remote,user)")
+	flags.StringSliceVar(&f.client, "log-client", nil, "what tells the clients of a log apart: remote, user, header:NAME (default remote,user, and the programs at one address)")
 	flags.StringArrayVar(&f.fields, "log-field", nil, "where lines of JSON keep a field, as in `FIELD=KEY`: time=@t, duration=latency:ms; may be repeated")
 }
 

@@ -30,6 +30,7 @@ func checkClient(parts []string) error {
 // maker turns records into entries. Strings that come again and again are kept once.
 type maker struct {
 	client []string
+	crowd  *crowd // nil: who the client is was said, and nothing else counts
 	names  map[string]string
 	text   []byte // scratch
 }
@@ -121,15 +122,26 @@ func (m *maker) name(r *record) string {
 	if len(m.text) == 0 {
 		return "-"
 	}
+	if m.crowd != nil {
+		m.text = m.crowd.tell(m.text, r.valueOf(agentHeader))
+	}
 	return m.intern(clip(m.text))
+}
+
+// valueOf is what the line said of a header that was to be kept.
+func (r *record) valueOf(name string) []byte {
+	for _, h := range r.headers {
+		if strings.EqualFold(h.name, name) {
+			return h.value
+		}
+	}
+	return nil
 }
 
 // fingerprint stands for a header's value, which may be a secret: the same for the same value.
 func (m *maker) fingerprint(r *record, name string) []byte {
-	for _, h := range r.headers {
-		if strings.EqualFold(h.name, name) && len(h.value) > 0 {
-			return append(append([]byte(h.name), ':'), hashed(h.value)...)
-		}
+	if value := r.valueOf(name); len(value) > 0 {
+		return append(append([]byte(strings.ToLower(name)), ':'), hashed(value)...)
 	}
 	return nil
 }

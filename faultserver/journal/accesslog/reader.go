@@ -16,10 +16,11 @@ import (
 	"github.com/retrygate/retrygate/faultserver/registry"
 )
 
-// Options say how logs are to be read. The zero value finds the format out and tells clients by address and user.
+// Options say how logs are to be read. The zero value finds the format out and tells clients by address and user, and
+// where one address has several programs (User-Agent) by these.
 type Options struct {
 	Format string            // name of the format; "": found out, line by line
-	Client []string          // what tells clients apart: remote, user, header:NAME; default remote and user
+	Client []string          // what tells clients apart: remote, user, header:NAME; default remote and user, and their programs
 	Fields map[string]string // where JSON lines keep a field: "time": "@t", "duration": "latency:ms" (ns, us, ms or s)
 }
 
@@ -90,19 +91,21 @@ type Reader struct {
 	feeds   []*lineFeed // of each source, nil for documents
 	began   int64
 	seq     uint64
+	users   *crowd // over all inputs
 }
 
 // Open opens the inputs and looks at their beginnings. Errors name the input, or the option with the nearest valid names;
 // all at once. All closes the inputs.
 func Open(inputs []Input, o Options) (*Reader, error) {
+	var users *crowd
 	if len(o.Client) == 0 {
-		o.Client = defaultClient
+		o.Client, users = defaultClient, &crowd{}
 	}
 	formats, err := o.formats()
 	if err := errors.Join(err, checkClient(o.Client), o.checkFields()); err != nil {
 		return nil, err
 	}
-	r := &Reader{}
+	r := &Reader{users: users}
 	r.summary.Files = make([]FileSummary, len(inputs))
 	var errs []error
 	for i, input := range inputs {
@@ -166,7 +169,10 @@ func (r *Reader) open(input Input, file *FileSummary, formats []Format, o Option
 		return fmt.Errorf("%s: %w", input.Name, err)
 	}
 	r.closers = append(r.closers, done)
-	s := &source{name: input.Name, maker: &maker{client: o.Client}, report: &r.summary, file: file, window: leastWindow, given: -1 << 62}
+	s := &source{name: input.Name, maker: &maker{client: o.Client, crowd: r.users}, report: &r.summary, file: file, window: leastWindow, given: -1 << 62}
+	if r.users != nil {
+		s.record.headers = append(s.record.headers, headerValue{name: agentHeader})
+	}
 	for _, part := range o.Client {
 		if name, ok := strings.CutPrefix(part, "header:"); ok {
 			s.record.headers = append(s.record.headers, headerValue{name: strings.ToLower(name)})
