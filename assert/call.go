@@ -64,11 +64,15 @@ func (c Call) Gap(i int) time.Duration { return c.Attempts[i+1].At - c.Attempts[
 
 // Tries counts the attempts that the client is to answer for: the first one and every retry. Following a redirect,
 // answering a 401 or 407 with other credentials, asking for the rest of a download and hedging carry the call on, but they
-// repeat nothing that failed.
+// repeat nothing that failed; nor does the first request that was corrected as the answer to it asked.
 func (c *Call) Tries() int {
-	n := 0
+	n, corrected := 0, false
 	for i := range c.Attempts {
-		if s := c.Step(i); s == StepFirst || s == StepRetry {
+		s := c.Step(i)
+		switch {
+		case s == StepRetry && !corrected && c.corrected(i-1):
+			corrected = true
+		case s == StepFirst || s == StepRetry:
 			n++
 		}
 	}

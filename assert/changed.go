@@ -32,7 +32,7 @@ func routeOf(e *journal.Entry) exactKey {
 func (g *grouper) upset(c, i int32) {
 	e := &g.entries[i]
 	switch {
-	case halfway(e), e.Status == 409, e.Status == 412, e.Status == 413:
+	case halfway(e), brings(e) && failed(e), e.Status == 409, e.Status == 412, e.Status == 413:
 		f := g.families[routeOf(e)]
 		if f == nil {
 			f = &family{large: -1}
@@ -89,6 +89,15 @@ func resumes(prev, next *journal.Entry) bool {
 	return next.Rare != nil && halfway(prev) && rangeStart(next) > max(0, rangeStart(prev)) && prev.Path == next.Path
 }
 
+// brings reports whether a request carries a part of something larger: an upload that can be resumed.
+func brings(e *journal.Entry) bool { return strings.HasPrefix(partOf(e), "bytes ") }
+
+// goesOn reports whether next goes on with an upload, a part of which failed in prev: it asks how far it came, or sends from
+// there on.
+func goesOn(prev, next *journal.Entry) bool {
+	return brings(prev) && failed(prev) && brings(next) && next.At-endOf(prev) <= firstHorizon
+}
+
 // resumed finds the call of which entry i asks for the rest.
 func (g *grouper) resumed(i int32) (int32, bool) {
 	e := &g.entries[i]
@@ -96,7 +105,7 @@ func (g *grouper) resumed(i int32) (int32, bool) {
 		return 0, false
 	}
 	f := g.families[routeOf(e)]
-	if f == nil || g.chains[f.call].last != f.entry || !resumes(&g.entries[f.entry], e) {
+	if f == nil || g.chains[f.call].last != f.entry || !resumes(&g.entries[f.entry], e) && !goesOn(&g.entries[f.entry], e) {
 		return 0, false
 	}
 	return f.call, true

@@ -53,7 +53,7 @@ func bodies(c *Call) (first, other int, compared bool) {
 	first = -1
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
-		if i > 0 && !repeats(&c.Attempts[i-1]) {
+		if i > 0 && (!repeats(&c.Attempts[i-1]) || partOf(&c.Attempts[i-1]) != partOf(e)) {
 			first = -1 // what follows is another request
 		}
 		switch {

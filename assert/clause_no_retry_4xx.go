@@ -15,7 +15,8 @@ func init() {
 		Summary: "After an answer that says the request itself is wrong (400, 401, 403, 404, 422 ...) the client does not send it again.",
 		Measure: "The attempts of one call that follow its first 4xx of a kind that the contract marks \"never\". A 401 may be answered once, " +
 			"with other credentials; a 413 or 423 may be repeated if it carried Retry-After, a 409 also under an idempotency key. A request " +
-			"that was merged after a 409 or 412, or made smaller after a 413, is another request.",
+			"that was merged after a 409, 412 or 423, made smaller after a 413, packed otherwise after a 415, given its condition after a 428 or " +
+			"asked for in another part after a 416 is another request, and so is the first one after a 411 or 417 in a row.",
 		Why: "A wrong request stays wrong. A client that repeats it turns one bad payload into a flood that no recovery ends: one mobile " +
 			"app sent 823,000 identical requests in four days, every one answered 400.",
 		Fix: "Decide by status before any retry: on 4xx except 408, 421, 425 and 429 log the answer, drop the item, tell the caller. In retry " +
@@ -94,19 +95,12 @@ func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) 
 		switch {
 		case behaviour == OnceAfterRefresh && !slices.Contains(refreshed, e.Status) && e.Auth != next.Auth:
 			refreshed = append(refreshed, e.Status)
-		case behaviour == Never && (changedRequest(e, next) || withoutExpectation(c, i)):
+		case behaviour == Never && c.corrected(i):
 		default:
 			return i, true, true
 		}
 	}
 	return 0, false, met
-}
-
-// withoutExpectation reports whether attempt i is the first 417 to a request with a body: the client should repeat it
-// without "Expect: 100-continue" (RFC 9110 10.1.1), and the journal does not keep that header.
-func withoutExpectation(c *Call, i int) bool {
-	e := &c.Attempts[i]
-	return e.Status == 417 && (e.BodyLen > 0 || e.Refused()) && (i == 0 || c.Attempts[i-1].Status != 417)
 }
 
 func noRetryText(c *Call, at, more int, table *Responses) string {

@@ -86,7 +86,7 @@ func (p RetryAfterSanity) Check(calls []Call) Result {
 				continue
 			}
 			wait := c.Attempts[k+1].At - endOf(e)
-			if wait < -overlap || done || c.maybeBetween(endOf(e), c.Attempts[k+1].At) || p.another(c, wait) {
+			if wait < -overlap || done || c.maybeBetween(endOf(e), c.Attempts[k+1].At) || another(c, k, p.Max) {
 				continue
 			}
 			if done = p.measure(&t, c, k, max(0, wait)); done {
@@ -135,11 +135,6 @@ func (p RetryAfterSanity) senseless(e *journal.Entry, run *Run) bool {
 	}
 	asked, ok := Asked(*e, began)
 	return !ok || asked > p.Absurd
-}
-
-// another reports whether what came after that wait may as well be another call for the same thing.
-func (p RetryAfterSanity) another(c *Call, wait time.Duration) bool {
-	return wait > p.Max && c.Confidence() < Strong
 }
 
 // measure judges one wait, and reports whether it was a breach or may have been one.

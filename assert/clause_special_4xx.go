@@ -15,7 +15,7 @@ func init() {
 		Measure: "In each call the attempts sent after such an answer. A 421 or 425 (and whatever the contract marks \"once\") may be repeated " +
 			"once, a 421 on another connection only, a 425 without \"Early-Data: 1\". A 408 may be repeated at once, but after the second one in a row the client has to " +
 			"wait: waits fail that one who draws them between 0 and the initial backoff (50 ms if none is agreed) would show less than once in " +
-			"10,000 runs. A 409 or 423 may be repeated if it carried Retry-After, a 409 also under an idempotency key or with another body.",
+			"10,000 runs. A 409 or 423 may be repeated if it carried Retry-After, with another body or under a condition, a 409 also under an idempotency key.",
 		Why: "These 4xx are the exceptions to \"never\", each in its own way. A client that treats them all alike either gives up where one " +
 			"more try on a new connection would do, or repeats a conflict that only someone's decision can end.",
 		Fix: "Treat them one by one: 408 as a passing failure; 421 once, after closing the connection; 425 once, after the handshake; 409: " +
@@ -119,9 +119,9 @@ func (p Special4xx) misstep(c *Call, k int) string {
 	e, next := &c.Attempts[k], &c.Attempts[k+1]
 	behaviour := p.Table.after(e)
 	switch {
-	case behaviour == Never && e.Status == 409 && !changedRequest(e, next):
+	case behaviour == Never && e.Status == 409 && !c.corrected(k):
 		return "never, unless the answer carries Retry-After or the request an idempotency key"
-	case behaviour == Never && e.Status == 423:
+	case behaviour == Never && e.Status == 423 && !c.corrected(k):
 		return "never, unless the answer carries Retry-After"
 	case behaviour == Once && p.repeated(c, k):
 		return fmt.Sprintf("once at most, and this was the second time after a %d", e.Status)

@@ -65,6 +65,8 @@ func (p TotalDeadline) Check(calls []Call) Result {
 		}
 		lasted := until - began
 		switch {
+		case another(c, len(c.Attempts)-2, p.Within):
+			t.keep(true)
 		case lasted > p.Within+Late(p.Within, c.Run.Noise.P99(began, until)):
 			by := lateness{began, until, lasted - p.Within, 2 * len(c.Attempts)} // each attempt and each wait
 			t.late(c, by, float64(lasted), func() (string, []journal.Entry) { return p.text(c, lasted), firstAndLast(c) })

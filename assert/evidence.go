@@ -221,7 +221,7 @@ func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
 func ownWait(c *Call, i int) (time.Duration, bool) {
 	e, next := &c.Attempts[i], &c.Attempts[i+1]
 	wait := next.At - endOf(e)
-	if wait < -overlap || c.maybeBetween(endOf(e), next.At) || !c.table.fails(e) || directed(e) || challenged(e, next) {
+	if wait < -overlap || c.maybeBetween(endOf(e), next.At) || !c.table.fails(e) || directed(e) || challenged(e, next) || c.corrected(i) {
 		return 0, false
 	}
 	return max(0, wait), true
@@ -238,19 +238,6 @@ func directed(e *journal.Entry) bool {
 	}
 	_, ok := Asked(*e, time.Unix(0, 0))
 	return ok
-}
-
-// changedRequest reports whether next is not a repeat but another request, made because of the answer: a merge after a
-// conflict or a failed precondition, something smaller after "too large".
-func changedRequest(e, next *journal.Entry) bool {
-	switch e.Status {
-	case 409, 412:
-		return e.BodySum != next.BodySum
-	case 413: // nothing is known of a body that was refused unread
-		return next.BodyLen < e.BodyLen || unreadBody(e)
-	default:
-		return false
-	}
 }
 
 // repeats reports whether the answer leaves nothing to do but to send the same request again, so that body and key have

@@ -49,6 +49,7 @@ type grouper struct {
 	owner   []int32    // chain of each entry
 	parts   []PartKind // of each entry; allocated when one is found
 
+	races      map[matchKey]*race // what is under way, where copies were agreed on
 	redirects  map[target][]redirected
 	challenged map[challenge]int32
 	families   map[exactKey]*family // by route

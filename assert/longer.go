@@ -74,3 +74,9 @@ func (c *Contract) stayedAway(call *Call) string {
 
 // lastStart is how much time of its call an attempt needs that is still worth starting.
 const lastStart = 5 * time.Second
+
+// another reports whether what came after attempt i may as well be another call for the same thing: nothing but time joins the
+// two, and it was longer than a call may wait.
+func another(c *Call, i int, longest time.Duration) bool {
+	return i >= 0 && c.Confidence() < Strong && c.Gap(i) > longest
+}

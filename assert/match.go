@@ -67,7 +67,10 @@ func (q *queue) add(w waiting) {
 func (g *grouper) match(i int32) {
 	e := &g.entries[i]
 	k := matchOf(e)
-	c, ok := g.next(k, e)
+	c, ok := g.raced(k, i)
+	if !ok {
+		c, ok = g.next(k, e)
+	}
 	if !ok && k.body != partial {
 		half := k
 		half.body = partial
@@ -86,6 +89,7 @@ func (g *grouper) match(i int32) {
 	if g.key.Table.fails(e) {
 		g.wait(k, c, i)
 	}
+	g.race(k, c, i)
 }
 
 // wait lets call c be continued, whose latest entry i has failed: by the same request k, or by the one that the call began

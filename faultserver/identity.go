@@ -65,6 +65,7 @@ var signs = map[string]sign{
 	"Forwarded":         {note: keepProxied},
 	"X-Forwarded-For":   {note: keepProxied},
 	"Range":             {note: keepRange},
+	"Content-Range":     {note: keepRange},
 	"Early-Data":        {note: keepEarlyData},
 	"Date":              {note: stamp("Date")},
 	"X-Amz-Date":        {note: stamp("X-Amz-Date")},

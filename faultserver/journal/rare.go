@@ -21,7 +21,7 @@ type Sent struct {
 	Hop     int32  // attempt number that a proxy states (x-envoy-attempt-count), from 1; 0 if none
 	Proxied bool   // Via, Forwarded or X-Forwarded-For was there: a proxy passed it on
 
-	Range     string // as sent: the part of a representation that is asked for
+	Range     string // Range or Content-Range, as sent: the part of a representation that is asked for, or brought
 	EarlyData bool   // "Early-Data: 1" was there: sent within the TLS handshake (RFC 8470)
 	Stamp     uint64 // hash of what is made anew for each attempt: Date, X-Amz-Date, Webhook-Timestamp; 0 if none
 	Marks     string // while headers are calibrated, of each that may name a call "Name=hash", joined by spaces; else ""
