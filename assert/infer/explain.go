@@ -56,15 +56,28 @@ func explanations(s *sample) []fit {
 			return fits
 		}
 	}
-	fits := fitAll(s, func(*Family) bool { return true })
-	if f := irregularity(s); s.calls >= leastIrregular && len(fits) > 0 && f.badness(s) < fits[0].total(s)-2*clearly {
-		fits = append([]fit{f}, fits...)
-	}
+	fits := likely(s, fitAll(s, func(*Family) bool { return true }))
 	for i := range fits {
 		fits[i].zero = zero
 	}
 	return fits
 }
+
+// likely leaves out the fits that are far from what is seen. Where none is left, no family is known.
+func likely(s *sample, fits []fit) []fit {
+	if len(fits) == 0 || s.calls < leastIrregular {
+		return fits
+	}
+	kept := slices.DeleteFunc(slices.Clone(fits), func(f fit) bool { return !s.plausible(&f) })
+	f := irregularity(s)
+	if len(kept) == 0 || kept[0].kind != JitterNone && f.badness(s) < kept[0].total(s)-hopeless {
+		kept = append([]fit{f}, kept...)
+	}
+	return kept
+}
+
+// hopeless is the distance behind no pattern at all at which a family is not believed, however near it comes.
+const hopeless = 60
 
 // leastIrregular is how many calls it takes to say that no family is known: fewer may look like anything.
 const leastIrregular = 5
@@ -91,6 +104,7 @@ func (s *sample) apart() []fit {
 	if fits[0].total(rest)-2*alone.lnL+math.Log(float64(len(s.gaps))) > whole[0].total(s) {
 		return nil
 	}
+	fits = likely(rest, fits)
 	for i := range fits {
 		fits[i].steady = alone.low
 	}

@@ -1,22 +1,32 @@
 package infer
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // noise is what time measurement adds to a wait: mostly a few milliseconds, now and then a stall, and, where clocks were
 // rounded, up to one tick either way. Times are in seconds.
 type noise struct {
-	mean  float64 // of the common lateness, exponentially distributed
-	least float64 // that everything is late by
-	stall float64 // longest stall
-	tick  float64 // what both ends of a wait are rounded to; 0: not at all
-	whole float64 // longest wait seen: anything up to there may happen once in a thousand waits
+	mean       float64 // of the common lateness, exponentially distributed
+	least      float64 // that everything is late by
+	stall      float64 // longest stall
+	share      float64 // of the waits that a stall stretches
+	usualStall float64 // that one in a hundred takes; 0: not known
+	tick       float64 // what both ends of a wait are rounded to; 0: not at all
+	whole      float64 // longest wait seen: anything up to there may happen once in a thousand waits
 }
 
 const (
 	early      = 0.0005 // how much too early a timer may seem to fire
-	stallShare = 0.02   // waits that a stall stretches
+	stallShare = 0.02   // waits that a stall stretches on a machine with time to spare
+	busyShare  = 0.15   // and on one that has none
+	idleStall  = 0.025  // a stall beyond which it has none
 	oddShare   = 0.001  // waits that nothing explains
 )
+
+// finest is the rounding of times that does not matter beside lateness.
+const finest = 5 * time.Millisecond
 
 // below is the share of lateness up to x.
 func (n noise) below(x float64) float64 {
@@ -26,11 +36,11 @@ func (n noise) below(x float64) float64 {
 	if x += early - n.least; x <= 0 {
 		return 0
 	}
-	p := stallShare * min(1, x/n.stall)
+	p := n.share * min(1, x/n.stall)
 	if x < 20*n.mean {
-		return p + (1-stallShare)*(1-decay(x/n.mean))
+		return p + (1-n.share)*(1-decay(x/n.mean))
 	}
-	return p + 1 - stallShare
+	return p + 1 - n.share
 }
 
 // at is the density of lateness at x.
@@ -43,10 +53,10 @@ func (n noise) at(x float64) float64 {
 	}
 	p := 0.0
 	if x < n.stall {
-		p = stallShare / n.stall
+		p = n.share / n.stall
 	}
 	if x < 20*n.mean {
-		p += (1 - stallShare) * decay(x/n.mean) / n.mean
+		p += (1 - n.share) * decay(x/n.mean) / n.mean
 	}
 	return p
 }
@@ -89,7 +99,7 @@ func (n noise) narrowest() float64 {
 	if n.tick > 0 {
 		return 2 * n.tick
 	}
-	return 8 * n.mean
+	return max(8*n.mean, 2*n.usualStall)
 }
 
 // decay is exp(-x) for 0 <= x < 20, to 5 digits: it is asked for a million times.

@@ -88,7 +88,14 @@ func noiseFrom(o Options, longest float64) noise {
 	if mean <= 0 {
 		mean = UsualLateness.Seconds()
 	}
-	return noise{mean: mean, stall: max(0.25, 20*mean), tick: o.Resolution.Seconds(), whole: max(1, longest)}
+	n := noise{mean: mean, stall: max(0.25, 20*mean), share: stallShare, usualStall: o.Stall.Seconds(), whole: max(1, longest)}
+	if n.usualStall > idleStall {
+		n.stall, n.share = max(n.stall, 2*n.usualStall), busyShare
+	}
+	if o.Resolution > finest {
+		n.tick = o.Resolution.Seconds()
+	}
+	return n
 }
 
 // UsualLateness is that of an idle machine, on loopback.

@@ -48,6 +48,7 @@ func writeMarkdown(w io.Writer, r Report, _ Style) error {
 	mdNames(&b, "Not exercised", with(all, assert.NotExercised))
 	mdEvidence(&b, broken)
 	mdWaits(&b, r.Waits)
+	mdPolicy(&b, r.Policy)
 	fmt.Fprintf(&b, "**Verdict: %s**\n", r.Conclusion())
 	_, err := io.WriteString(w, b.String())
 	return err

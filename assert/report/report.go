@@ -23,6 +23,7 @@ type Report struct {
 	Scenarios []Scenario     `json:"scenarios"`
 	Results   []Result       `json:"results"`
 	Waits     []Wait         `json:"waits"`
+	Policy    *Policy        `json:"policy,omitempty"`
 	Notes     []string       `json:"notes"`
 	Errors    []string       `json:"errors"` // clients that could not be judged, and why
 }

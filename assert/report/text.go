@@ -45,6 +45,7 @@ func writeText(w io.Writer, r Report, s Style) error {
 	p.kept(with(all, assert.Pass))
 	p.unexercised(with(all, assert.NotExercised))
 	p.waits(r.Waits)
+	p.policy(r.Policy)
 	p.notes(r)
 	p.line("")
 	p.verdict(r)

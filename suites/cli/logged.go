@@ -81,6 +81,7 @@ type logJudge struct {
 	results  map[string]report.Result
 	order    []string
 	waits    []report.Wait
+	policy   *report.Policy
 	seen     report.Scenario
 	parts    int
 }
@@ -120,7 +121,7 @@ func (j *logJudge) judge() {
 	calls := assert.Calls(j.entries, key)
 	j.seen.Count(calls)
 	if j.parts++; j.parts == 1 {
-		j.waits = report.WaitsOf(recordedAs, calls)
+		j.waits, j.policy = report.WaitsOf(recordedAs, calls), report.PolicyOf(calls)
 	}
 	for _, result := range assert.Judge(contract, j.only, calls) {
 		result = excuse(result, j.entries, seen.Resolution)
@@ -162,10 +163,11 @@ func (j *logJudge) report(s accesslog.Summary, files []string) report.Report {
 		Contract:  report.Contract{Name: j.contract.Name, Profile: j.contract.Profile},
 		Clients:   []report.Client{{Name: "log " + strings.Join(files, " ")}},
 		Waits:     j.waits,
+		Policy:    j.policy,
 		Scenarios: []report.Scenario{j.seen},
 	}
 	if j.parts > 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("judged in %d stretches of %d requests; the waits are those of the first", j.parts, stretchEntries))
+		r.Notes = append(r.Notes, fmt.Sprintf("judged in %d stretches of %d requests; the waits and the policy are those of the first", j.parts, stretchEntries))
 	}
 	silent := silence(s)
 	for _, id := range j.order {

@@ -102,6 +102,7 @@ func judgeHistory(file string, c *assert.Contract, only []string, h journal.Hist
 		Contract:  report.Contract{Name: c.Name, Profile: c.Profile},
 		Clients:   []report.Client{{Name: "history " + file}},
 		Waits:     report.WaitsOf(recordedAs, calls),
+		Policy:    report.PolicyOf(calls),
 		Scenarios: []report.Scenario{seen},
 	}
 	if slices.ContainsFunc(calls, func(c assert.Call) bool { return c.Confidence() < assert.Exact }) {

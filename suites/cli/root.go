@@ -38,7 +38,7 @@ same instant?`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", wrapped))
 	root.SetOut(w.stdout)
 	root.SetErr(w.stderr)
-	root.AddCommand(newVerify(w), newServe(w), newReport(w), newList(w), newExplain(w), newContract(w), newVersion(w))
+	root.AddCommand(newVerify(w), newServe(w), newReport(w), newInfer(w), newList(w), newExplain(w), newContract(w), newVersion(w))
 	refuseUnknown(root)
 	return root
 }

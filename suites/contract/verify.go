@@ -12,6 +12,7 @@ import (
 	"github.com/onsi/ginkgo/v2/formatter"
 	"github.com/onsi/gomega"
 
+	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/report"
 	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/suites/driver"
@@ -97,11 +98,14 @@ func (s *session) report() report.Report {
 		if look.speeds[0] > 1 {
 			r.Speed = look.speeds[0]
 		}
+		var calls []assert.Call
 		for _, run := range s.runs {
 			if len(run.clauses) > 0 {
 				run.addTo(&r)
+				calls = append(calls, run.out.get().calls...)
 			}
 		}
+		r.Policy = report.PolicyOf(calls)
 	}
 	if slower := s.slower(); slower != "" {
 		r.Notes = append(r.Notes, slower)

@@ -1,0 +1,47 @@
+package assert_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/assert/infer"
+	"github.com/retrygate/retrygate/assert/internal/history"
+)
+
+// What package infer is given of calls: answers, what was retried, what was asked, and whether the client is done.
+func TestObserved(t *testing.T) {
+	h := history.New().Request("POST", "/orders").Key("k1").
+		Attempt(0, ms, 503).RetryAfter("2").Cut(2*s, ms).Attempt(4*s, ms, 200).
+		Client("b").Request("GET", "/orders").Key("").Attempt(5*s, ms, 404)
+	run := &assert.Run{Until: time.Minute}
+	seen := assert.Observed(assert.Calls(h.Entries(), assert.Key{Run: run}))
+	if len(seen) != 2 || !seen[0].Keyed || seen[0].Method != "POST" || !seen[0].Over || seen[1].Keyed {
+		t.Fatalf("%+v", seen)
+	}
+	want := []infer.Attempt{
+		{At: 0, End: ms, Answer: "503", Failed: true, Told: true, Asked: 2 * s},
+		{At: 2 * s, End: 2*s + ms, Answer: "reset", Network: true, Failed: true, Retry: true},
+		{At: 4 * s, End: 4*s + ms, Answer: "200", Retry: true},
+	}
+	for i, a := range seen[0].Attempts {
+		if a != want[i] {
+			t.Errorf("attempt %d: %+v, want %+v", i+1, a, want[i])
+		}
+	}
+	cancelled := assert.Calls(h.Entries(), assert.Key{Run: &assert.Run{Until: time.Minute, Cancelled: s}})
+	if got := assert.Observed(cancelled); len(got) != 0 {
+		t.Errorf("a cancelled call shows no policy: %+v", got)
+	}
+}
+
+func TestInferOptions(t *testing.T) {
+	quiet := &assert.Run{Noise: assert.Noise{Slices: []assert.Slice{{P50: ms / 2, P99: 2 * ms}}}}
+	busy := &assert.Run{Noise: assert.Noise{Resolution: s, Slices: []assert.Slice{{P50: 5 * ms, P99: 80 * ms}, {P50: 7 * ms, P99: 90 * ms}}}}
+	if got := assert.InferOptions([]assert.Call{{Run: quiet}}); got != (infer.Options{Lateness: 2 * ms, Stall: 2 * ms}) {
+		t.Errorf("idle: %+v", got)
+	}
+	if got := assert.InferOptions([]assert.Call{{Run: busy}, {Run: busy}}); got != (infer.Options{Lateness: 7 * ms, Stall: 90 * ms, Resolution: s}) {
+		t.Errorf("busy: %+v", got)
+	}
+}
