@@ -20,3 +20,6 @@ func TestChanceAddsUpToOneInTenThousand(t *testing.T) {
 		t.Errorf("the clauses together err by %.2e", total)
 	}
 }
+
+// JudgeInStretches is JudgeJournal with a size of stretches.
+var JudgeInStretches = judgeInStretches

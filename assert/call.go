@@ -102,4 +102,6 @@ type Key struct {
 	Poll    time.Duration // how far apart the client was agreed to ask for the same thing by itself; 0: seen from its requests
 	Hedges  int           // copies of a request that may be under way beside the first because hedging was agreed on; default 0
 	Run     *Run          // how the entries were watched; nil: until the last entry, not known to have ended
+	// InPlace: the entries may be laid out anew, call by call, which saves a copy of them all; the slice then belongs to the calls.
+	InPlace bool
 }

@@ -83,6 +83,7 @@ type Result struct {
 	Verdict Verdict
 	Detail  string
 	Witness []journal.Entry
+	doubt   bool    // of what is inconclusive: it looked like a breach, or entries are missing
 	Chance  float64 // of a breach, where it is known: how likely a client that keeps the clause shows the same; 0: not at all
 }
 

@@ -125,7 +125,7 @@ func (p SingleFlight) longest(c *Call) (worst sharedTime, tested bool) {
 		at, _ := slices.BinarySearchFunc(open, f, func(a, b flight) int { return int(min(1, max(-1, a.until-b.until))) })
 		open = slices.Insert(open, at, f)
 		if len(open) > p.Max {
-			open = open[1:]
+			open = slices.Delete(open, 0, 1)
 		}
 	}
 	return worst, tested

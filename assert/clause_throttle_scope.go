@@ -54,7 +54,11 @@ func (p ThrottleScope) Check(calls []Call) Result {
 	}
 	var clients numbering[string]
 	var sent [][]sending
+	asked := p.asked(calls)
 	for i := range calls {
+		if !asked[calls[i].Client] {
+			continue
+		}
 		for k := range calls[i].Attempts {
 			n := clients.of(calls[i].Client)
 			if int(n) == len(sent) {
@@ -69,6 +73,20 @@ func (p ThrottleScope) Check(calls []Call) Result {
 		p.follow(&v, calls, list)
 	}
 	return v.result(p.ID())
+}
+
+// asked are the clients that were told when to come back.
+func (p ThrottleScope) asked(calls []Call) map[string]bool {
+	asked := map[string]bool{}
+	for i := range calls {
+		for k := range calls[i].Attempts {
+			if calls[i].Attempts[k].RetryAfter != "" {
+				asked[calls[i].Client] = true
+				break
+			}
+		}
+	}
+	return asked
 }
 
 // sending is one attempt of a client.

@@ -87,7 +87,7 @@ func (t *tally) result(kept, missing, unsure string) Result {
 	case t.broken > 0:
 		return Result{Clause: t.id, Verdict: Fail, Detail: t.worst + t.extent(), Witness: t.witness}
 	case t.doubtful > 0:
-		return Result{Clause: t.id, Verdict: Inconclusive, Detail: t.doubt}
+		return Result{Clause: t.id, Verdict: Inconclusive, Detail: t.doubt, doubt: true}
 	case t.kept > 0:
 		return Result{Clause: t.id, Verdict: Pass, Detail: kept + " (" + plural(t.kept, "call") + ")"}
 	case t.pending > 0:

@@ -16,7 +16,7 @@ import (
 // proxy become Parts of their call, each kind so often at most that no storm hides behind it. An attempt that a fault ended
 // before a request was read is a call of its own, under the rule "connection", unless the driver's word says more.
 // Connections that the client did not use belong to no call, unless they are so many that they are a storm: see Unused. One
-// copy of the entries is made; Attempts are parts of it.
+// copy of the entries is made, unless Key.InPlace saves it; Attempts are parts of it.
 func Calls(entries []journal.Entry, key Key) []Call {
 	entries = ordered(used(entries))
 	g := newGrouper(entries, key)
@@ -188,7 +188,10 @@ func (g *grouper) extend(c, i int32) {
 
 // calls lays the attempts of each call next to each other and cuts the calls out.
 func (g *grouper) calls(entries []journal.Entry) []Call {
-	attempts := make([]journal.Entry, len(entries))
+	attempts := entries
+	if !g.key.InPlace {
+		attempts = slices.Clone(entries)
+	}
 	next := make([]int32, len(g.chains))
 	calls := make([]Call, len(g.chains))
 	at := int32(0)
@@ -206,21 +209,34 @@ func (g *grouper) calls(entries []journal.Entry) []Call {
 			calls[c].Parts = make([]Part, 0, ch.parts)
 		}
 	}
-	for i := range entries {
+	for i := range attempts {
 		c := g.owner[i]
 		if g.parts != nil && g.parts[i] != 0 {
-			calls[c].Parts = append(calls[c].Parts, Part{g.parts[i], entries[i]})
+			calls[c].Parts = append(calls[c].Parts, Part{g.parts[i], attempts[i]})
+			g.owner[i] = at // behind all attempts, where nobody looks
+			at++
 			continue
 		}
-		attempts[next[c]] = entries[i]
+		g.owner[i] = next[c]
 		next[c]++
 	}
+	layOut(attempts, g.owner)
 	if times := unreadTimes(calls); times != nil {
 		for i := range calls {
 			calls[i].unread = times[calls[i].Client]
 		}
 	}
 	return calls
+}
+
+// layOut moves each entry to its place. A place that is right is noted there, so that each entry moves once.
+func layOut(entries []journal.Entry, places []int32) {
+	for i := range entries {
+		for to := places[i]; int(to) != i; to = places[i] {
+			entries[i], entries[to] = entries[to], entries[i]
+			places[i], places[to] = places[to], to
+		}
+	}
 }
 
 // id names a call: what the request or the driver says where they do, else its first entry.

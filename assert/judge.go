@@ -2,8 +2,10 @@ package assert
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Judges lists the clauses that the contract switches on, in the order of their ids.
@@ -39,8 +41,13 @@ func Judge(c *Contract, ids []string, calls []Call) []Result {
 	})
 	judged := make([]Result, len(judges))
 	var all sync.WaitGroup // clauses are pure, so they need not wait for each other
-	for i, j := range judges {
-		all.Go(func() { judged[i] = check(j.Clause, calls) })
+	var next atomic.Int32
+	for range min(runtime.GOMAXPROCS(0), len(judges)) { // no more at a time: some take memory for each attempt
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(judges); i = int(next.Add(1)) - 1 {
+				judged[i] = check(judges[i].Clause, calls)
+			}
+		})
 	}
 	all.Wait()
 	results := slices.Clip(judged)
@@ -61,7 +68,7 @@ func check(clause Clause, calls []Call) Result {
 	r = tooCoarse(r, calls)
 	kind, _ := Kinds.Get(r.Clause)
 	if lost := lostIn(calls); lost > 0 && r.Verdict == Pass && !kind.Shown {
-		r.Verdict = Inconclusive
+		r.Verdict, r.doubt = Inconclusive, true
 		r.Detail = fmt.Sprintf("The journal dropped %d older entries, and what it dropped cannot be ruled out. Otherwise: %s", lost, r.Detail)
 	}
 	return r

@@ -31,13 +31,17 @@ func (m *Matcher) By(k Key) *Matcher { m.key = k; return m }
 // than so many) needs a history that goes on in silence for a while.
 func (m *Matcher) Ended() *Matcher { m.ended = true; return m }
 
-// Match judges actual. It returns an error unless the clause was kept or broken.
+// Match judges actual; a large journal some clients at a time, as JudgeJournal does. It returns an error unless the clause was kept or broken.
 func (m *Matcher) Match(actual any) (bool, error) {
-	calls, err := m.group(actual)
-	if err != nil {
-		return false, err
+	if j, ok := actual.(*journal.Journal); ok && j != nil {
+		m.judge(j)
+	} else {
+		calls, err := m.group(actual)
+		if err != nil {
+			return false, err
+		}
+		m.calls, m.result = calls, check(m.clause, calls)
 	}
-	m.calls, m.result = calls, check(m.clause, calls)
 	switch m.result.Verdict {
 	case Pass:
 		return true, nil
@@ -45,6 +49,21 @@ func (m *Matcher) Match(actual any) (bool, error) {
 		return false, nil
 	default:
 		return false, fmt.Errorf("assert: %s is %s: %s", m.result.Clause, m.result.Verdict, m.result.Detail)
+	}
+}
+
+// judge judges a journal.
+func (m *Matcher) judge(j *journal.Journal) {
+	m.calls = nil
+	for h := range j.Stretches(mostAtOnce) {
+		key := m.key
+		if key.Run == nil {
+			key.Run = &Run{Began: h.Began, Lost: h.Lost, Until: h.Until, Ended: m.ended}
+		}
+		calls := callsOf(h, key)
+		if r := check(m.clause, calls); m.calls == nil || telling(r) > telling(m.result) {
+			m.calls, m.result = calls, r
+		}
 	}
 }
 

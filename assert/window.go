@@ -17,9 +17,11 @@ type arrival struct {
 }
 
 // arrivals sorts the attempts of all calls into groups, each in order of arrival. Group gives the number of an entry's
-// group, from 0 on; numbers are given out in order.
+// group, from 0 on; numbers are given out in order, and an entry's
+// stays the same.
 func arrivals(calls []Call, group func(*journal.Entry) int32) [][]arrival {
-	var numbers, sizes []int32
+	var sizes []int32
+	n := 0
 	for i := range calls {
 		for k := range calls[i].Attempts {
 			g := group(&calls[i].Attempts[k])
@@ -27,20 +29,19 @@ func arrivals(calls []Call, group func(*journal.Entry) int32) [][]arrival {
 				sizes = append(sizes, 0)
 			}
 			sizes[g]++
-			numbers = append(numbers, g)
+			n++
 		}
 	}
-	all := make([]arrival, len(numbers))
+	all := make([]arrival, n)
 	groups := make([][]arrival, len(sizes))
 	for g, size := range sizes {
 		groups[g], all = all[:0:size], all[size:]
 	}
-	n := 0
 	for i := range calls {
 		for k := range calls[i].Attempts {
 			e := &calls[i].Attempts[k]
-			groups[numbers[n]] = append(groups[numbers[n]], arrival{e.At, e})
-			n++
+			g := group(e)
+			groups[g] = append(groups[g], arrival{e.At, e})
 		}
 	}
 	byArrival := func(a, b arrival) int { return cmp.Compare(a.at, b.at) }

@@ -1,9 +1,6 @@
 package journal
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 const (
 	chunkEntries = 2048      // entries in one chunk
@@ -84,23 +81,30 @@ func (c *chunk) arrive(at time.Duration, a *Arrival) {
 	c.records = append(c.records, r)
 }
 
-// slice copies the records from one Seq to another, both included, with all strings: copying is all that is done under
-// the lock, expanding is not.
-func (c *chunk) slice(from, to uint64) chunk {
-	return chunk{
-		first:   from,
-		records: slices.Clone(c.records[from-c.first : to-c.first+1]),
-		texts:   texts{bytes: slices.Clone(c.texts.bytes), ends: slices.Clone(c.texts.ends)},
-	}
+// copyTo copies the records from one Seq to another, both included, with all strings, over what room held: copying is all
+// that is done under the lock, expanding is not.
+func (c *chunk) copyTo(room *chunk, from, to uint64) {
+	room.first = from
+	room.records = append(room.records[:0], c.records[from-c.first:to-c.first+1]...)
+	room.texts.bytes = append(room.texts.bytes[:0], c.texts.bytes...)
+	room.texts.ends = append(room.texts.ends[:0], c.texts.ends...)
 }
 
 // expand appends the chunk's entries to list.
 func (c *chunk) expand(list []Entry) []Entry {
+	return c.expandSome(list, func(*record) bool { return true })
+}
+
+// expandSome appends those entries to list that are wanted.
+func (c *chunk) expandSome(list []Entry, wanted func(r *record) bool) []Entry {
 	all := c.texts.expand()
 	text := func(n uint16) string { return all[n] }
 	told := map[[2]uint16]rest{}
 	for i := range c.records {
 		r := &c.records[i]
+		if !wanted(r) {
+			continue
+		}
 		e := r.entry(c.first+uint64(i), text)
 		if k := [2]uint16{r.sent, r.told}; k != [2]uint16{} {
 			known, ok := told[k]

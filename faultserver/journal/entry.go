@@ -22,37 +22,37 @@ type Entry struct {
 	Took time.Duration // from At until the last byte was handed over or the fault took effect; meaningless while Open
 	Gone time.Duration // when the client left before that; 0 if it stayed
 
-	Client       string // who: listener, header, hashed API key or remote host; never host:port
-	Call         string // correlation id found in the request, "" if none
-	Claim        int32  // attempt number that the client states, or a proxy where the client does not; from 1, 0 if none
-	Precondition bool   // If-Match, If-None-Match or If-Unmodified-Since was sent
-	Closing      bool   // the client wanted the connection closed behind the answer: Connection: close, or HTTP/1.0
+	Client string // who: listener, header, hashed API key or remote host; never host:port
+	Call   string // correlation id found in the request, "" if none
 
 	Method, Path, Query string // all empty where none could be read
 	Key                 string // idempotency key, hashed where it could be a secret; "" if none
 
-	Auth      uint64 // keyed hash of the credentials, 0 if none; the credentials themselves are never kept
-	BodySum   uint64 // hash of the body as it was received; 0 for an empty body
-	BodyLen   int64  // bytes received
-	BodyWhole bool   // the declared length, or the last chunk, arrived
-	Early     bool   // a fault was to act before the body was read: what is missing of it may have come
+	Auth    uint64 // keyed hash of the credentials, 0 if none; the credentials themselves are never kept
+	BodySum uint64 // hash of the body as it was received; 0 for an empty body
+	BodyLen int64  // bytes received
 
-	Conn  uint64 // connection, from 1
-	Proto string // HTTP/1.1, HTTP/2.0; "" where no handler saw a request
-
-	TLS       bool   // it came over TLS, or was to
+	Conn      uint64 // connection, from 1
+	Proto     string // HTTP/1.1, HTTP/2.0; "" where no handler saw a request
 	Handshake string // why the TLS handshake failed, in a few words: see Alert; "" if it did not
 
-	Status     int    // status line that was sent; 0: none
-	RetryAfter string // as sent
-	Cut        bool   // the answer was broken off: reset, closed, truncated, garbled, never given
-	Open       bool   // still going on when the journal was read
-
+	Status      int    // status line that was sent; 0: none
+	RetryAfter  string // as sent
 	Rule, Fault string // what acted; empty when untouched
-	Unprocessed bool   // the client was told that nothing was done: HTTP/2's REFUSED_STREAM, or GOAWAY with a stream below
 	Upstream    int    // status that the upstream gave, or the stub behind a fault; 0 if it was not asked, or gave none
 
 	Rare *Rare // what only few exchanges have to tell, nil where there is none; may be shared, so not to be written to
+
+	// What is small stands together: a history has a million entries.
+	Claim        int32 // attempt number that the client states, or a proxy where the client does not; from 1, 0 if none
+	Precondition bool  // If-Match, If-None-Match or If-Unmodified-Since was sent
+	Closing      bool  // the client wanted the connection closed behind the answer: Connection: close, or HTTP/1.0
+	BodyWhole    bool  // the declared length, or the last chunk, arrived
+	Early        bool  // a fault was to act before the body was read: what is missing of it may have come
+	TLS          bool  // it came over TLS, or was to
+	Cut          bool  // the answer was broken off: reset, closed, truncated, garbled, never given
+	Open         bool  // still going on when the journal was read
+	Unprocessed  bool  // the client was told that nothing was done: HTTP/2's REFUSED_STREAM, or GOAWAY with a stream below
 }
 
 // End is when the attempt was over for the client: the moment it left, else the last byte or the fault's effect.

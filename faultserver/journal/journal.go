@@ -183,32 +183,41 @@ func (j *Journal) read(seq uint64) (s stretch, ok bool) {
 	s = stretch{run: j.run, began: j.began, until: j.seq}
 	s.entries = make([]Entry, 0, s.until-min(s.until, max(seq, j.lost)))
 	j.mu.Unlock()
-	for seq < s.until {
-		part, ok := j.part(s.run, seq, s.until)
-		if !ok {
-			return stretch{}, false
+	ok = j.each(s.run, seq, s.until, func(c *chunk) { s.entries = c.expand(s.entries) })
+	return s, ok
+}
+
+// each shows the kept entries after one Seq, up to another, as copies of chunks, each good until the next; false if the run
+// is over.
+func (j *Journal) each(run, seq, until uint64, look func(c *chunk)) bool {
+	var room chunk
+	for seq < until {
+		if !j.part(run, seq, until, &room) {
+			return false
 		}
-		s.entries = part.expand(s.entries)
-		seq = part.first + uint64(len(part.records)) - 1
+		look(&room)
+		seq = room.last()
 	}
-	return s, true
+	return true
 }
 
 // part copies the first kept entries after seq, up to until, as far as they stand in one chunk. If none of them is kept
-// any more it is empty and begins behind until; false if the run is over.
-func (j *Journal) part(run, seq, until uint64) (c chunk, ok bool) {
+// any more the copy is empty and begins behind until; false if the run is over.
+func (j *Journal) part(run, seq, until uint64, room *chunk) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.run != run {
-		return chunk{}, false
+		return false
 	}
 	seq = max(seq, j.lost)
 	for _, c := range j.chunks {
 		if seq < until && c.last() > seq {
-			return c.slice(seq+1, min(until, c.last())), true
+			c.copyTo(room, seq+1, min(until, c.last()))
+			return true
 		}
 	}
-	return chunk{first: until + 1}, true
+	room.first, room.records = until+1, room.records[:0]
+	return true
 }
 
 // Len returns how many entries are kept.

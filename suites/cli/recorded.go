@@ -88,7 +88,7 @@ const recordedAs = "recorded"
 func judgeHistory(file string, c *assert.Contract, only []string, h journal.History) report.Report {
 	run := &assert.Run{Began: h.Began, Lost: h.Lost, Until: h.Until}
 	key := c.Key()
-	key.Horizon, key.Run = c.Horizon(), run
+	key.Horizon, key.Run, key.InPlace = c.Horizon(), run, true
 	calls := assert.Calls(h.Entries, key)
 	levels := map[string]assert.Level{}
 	for _, j := range c.Judges() {
