@@ -10,8 +10,11 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # What runs concurrently and must stay free of races.
 RACE := ./faultserver/... ./assert/... ./suites/driver/... ./suites/cli/...
 
+# Retry libraries for Go that are put to the test, in a module of their own.
+GOCLIENTS := suites/interop/go
+
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench fuzz lint cover clean
+.PHONY: help build demo test race interop bench fuzz lint cover clean
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,9 +39,13 @@ demo: build ## judge the curl (or wget, or python3) of this machine; takes a min
 test: ## vet and test everything
 	$(GO) vet ./...
 	$(GO) test -timeout 30m $(TESTFLAGS) ./...
+	cd $(GOCLIENTS) && $(GO) vet ./... && $(GO) test $(TESTFLAGS) ./...
 
 race: ## test the concurrent packages under the race detector (needs a C compiler)
 	$(GO) test -race -timeout 30m $(TESTFLAGS) $(RACE)
+
+interop: ## install and judge real clients, and write the scoreboard; ONLY=go,curl narrows it
+	$(GO) run ./suites/cmd/interop $(if $(ONLY),-only $(ONLY))
 
 bench: ## measure the server, the proxy, the journal, the judge and a contract in virtual time
 	$(GO) test -run '^$$' -bench . -benchmem ./faultserver/... ./assert/... ./suites/selftest
@@ -65,4 +72,4 @@ cover: ## write coverage.out and print the total
 	@$(GO) tool cover -func coverage.out | tail -1
 
 clean: ## remove what make made
-	rm -rf bin coverage.out
+	rm -rf bin coverage.out suites/interop/build

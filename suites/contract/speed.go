@@ -259,7 +259,7 @@ func (s *session) slower() string {
 	}
 	counts := map[int]int{}
 	for _, r := range s.runs {
-		if o := r.out.get(); len(r.clauses) > 0 && o.err == nil {
+		if o := r.out.get(); len(r.clauses) > 0 && o.err == nil && len(o.speeds) > 0 { // it ran
 			for _, j := range r.clauses {
 				speed := o.speeds[len(o.speeds)-1]
 				if found, ok := o.settled[j.Kind.ID]; ok {

@@ -19,7 +19,7 @@ import (
 )
 
 // long has the waits grow to 64 s, which takes real time minutes: go test ./suites/interop -run Speed -long -runs 20.
-var long = flag.Bool("long", false, "let clients at speed wait for up to 64 s")
+var long = flag.Bool("long", false, "let clients at speed wait for up to 64 s, and run every scenario on a busy machine")
 
 const speedContract = `
 name: speed
@@ -84,6 +84,7 @@ func speeders() map[string][]string {
 
 // Real time and auto say the same of each clause, of clients that keep the contract and of those that break it.
 func TestSpeedChangesNoVerdict(t *testing.T) {
+	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}
@@ -154,6 +155,7 @@ rules:
 
 // Who waits until the date by the fast clock keeps it; who comes 2 s early by that clock breaks it.
 func TestSpeedKeepsDates(t *testing.T) {
+	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}
@@ -173,6 +175,7 @@ func TestSpeedKeepsDates(t *testing.T) {
 
 // A breach that a machine could have made stands at a fixed speed too, once two runs show it.
 func TestSpeedConfirmsABreach(t *testing.T) {
+	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}
@@ -187,8 +190,32 @@ func TestSpeedConfirmsABreach(t *testing.T) {
 	}
 }
 
+// A scenario for clients that keep working does not run for one that ends after a call, at any speed.
+func TestSpeedLeavesOutWork(t *testing.T) {
+	t.Parallel()
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	work, err := scenarios.Get("breaker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, down := loaded(t, speedScenario)
+	r, err := contract.Examine(t.Context(), contract.Request{
+		Client: driver.Command("python3", "python/backoff.py", "{{url}}/", "1"), Scenarios: []scenarios.Scenario{work, down},
+		Seed: 1, FailOn: assert.Major, Speed: 20,
+	})
+	if err != nil || len(r.Errors) > 0 || len(r.Scenarios) != 1 {
+		t.Errorf("%d scenarios ran: %v %v", len(r.Scenarios), err, r.Errors)
+	}
+}
+
 // A program that nothing can be loaded into is recognised and judged by real time.
 func TestSpeedLeavesStaticProgramsAlone(t *testing.T) {
+	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}

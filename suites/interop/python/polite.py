@@ -7,6 +7,7 @@ import email.utils
 import http.client
 import os
 import random
+import signal
 import sys
 import time
 import urllib.error
@@ -27,16 +28,26 @@ def told(headers):
         return 0.0
 
 
+def late(_signal, _frame):
+    raise TimeoutError("the attempt took too long")
+
+
+signal.signal(signal.SIGALRM, late)
+
+
 def attempt(url):
     """One attempt: what came of it, whether it may be repeated, and after how long at least."""
+    signal.setitimer(signal.ITIMER_REAL, TIMEOUT)  # a socket's own limit starts anew with each byte
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
+        with urllib.request.urlopen(url) as answer:
             answer.read()
             return str(answer.status), False, 0.0
     except urllib.error.HTTPError as e:
         return str(e.code), e.code in TRANSIENT, told(e.headers)
     except (OSError, http.client.HTTPException) as e:
         return repr(e), True, 0.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def call(url):

@@ -1,0 +1,99 @@
+package interop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+// Seen is what one client did in one case.
+type Seen struct {
+	Case     string          `json:"case"`
+	Requests int             `json:"requests"`
+	Resent   int             `json:"resent,omitempty"` // of them by the transport
+	Gaps     []time.Duration `json:"gaps"`             // between attempts
+	Stopped  bool            `json:"stopped,omitempty"`
+	Noise    time.Duration   `json:"-"` // by which the machine may have bent a wait
+}
+
+// Probe puts a client through all cases, side by side. With memory, which takes a bubble of virtual time, no wait is cut
+// short and none is late; else each client is stopped after 25 s.
+// calls are what the client did in the case of policyCase.
+func Probe(ctx context.Context, client func(method string) driver.Client, memory bool) (all []Seen, calls []assert.Call, err error) {
+	o := driver.Options{Seed: 1, Memory: memory, Slots: driver.NewSlots(len(Cases())), Enough: -1}
+	limit := caseLimit
+	if memory {
+		limit = time.Hour
+	} else {
+		o.Canary = driver.NewCanary()
+	}
+	by := make([][]Seen, len(Cases()))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, c := range Cases() {
+		group.Go(func() error {
+			out, err := driver.Run(ctx, c.scenario(limit), client(c.Method), o)
+			if err != nil {
+				return fmt.Errorf("case %s: %w", c.Name, err)
+			}
+			made := assert.Calls(out.History.Entries, assert.Key{OneCall: true, Run: &out.Run})
+			by[i] = seen(c, out, made)
+			if c.Name == policyCase {
+				calls = made
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return slices.Concat(by...), calls, err
+}
+
+// seen is what each of a case's clients did.
+func seen(c Case, out *driver.Outcome, calls []assert.Call) []Seen {
+	noise := noiseOf(out.Run.Noise)
+	all := make([]Seen, len(out.Ends))
+	for i, end := range out.Ends {
+		s := &all[i]
+		*s = Seen{Case: c.Name, Stopped: end.Stopped != "", Noise: noise}
+		for _, call := range calls {
+			if call.Client != end.Client {
+				continue
+			}
+			s.Requests += len(call.Attempts) + len(call.Parts)
+			s.Resent += len(call.Parts)
+			for k := range len(call.Attempts) - 1 {
+				s.Gaps = append(s.Gaps, call.Gap(k))
+			}
+		}
+	}
+	return all
+}
+
+// noiseOf is twice as much as the canary was ever late.
+func noiseOf(n assert.Noise) (most time.Duration) {
+	for _, s := range n.Slices {
+		most = max(most, 2*s.Max)
+	}
+	return most
+}
+
+// Differ says how what was seen differs from what is expected, a sentence each.
+func (c Client) Differ(all []Seen) (differences []string) {
+	for _, s := range all {
+		want := c.expected(s.Case)
+		if !want.Requests.Holds(s.Requests, s.Stopped) {
+			differences = append(differences, fmt.Sprintf("%s: %d requests, expected %s", s.Case, s.Requests, want.Requests))
+		}
+		for i, b := range want.Gaps {
+			if i < len(s.Gaps) && !b.Holds(s.Gaps[i], s.Noise) {
+				differences = append(differences, fmt.Sprintf("%s: wait %d is %v, expected %s", s.Case, i+1, s.Gaps[i].Round(time.Millisecond), b))
+			}
+		}
+	}
+	return differences
+}
