@@ -2,7 +2,6 @@ package assert
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
@@ -57,12 +56,12 @@ func noRetry(id string, calls []Call, table *Responses, class int, quiet time.Du
 	t, ends := tally{id: id}, endingsOf(calls, quiet)
 	for i := range calls {
 		c := &calls[i]
-		at, broken, met := forbidden(c, table, class)
+		at, next, met := forbidden(c, table, class)
 		switch {
-		case broken:
-			more := len(c.Attempts) - at - 2
+		case next > 0:
+			more := len(c.Attempts) - next - 1
 			t.breach(c, float64(more), func() (string, []journal.Entry) {
-				return noRetryText(c, at, more, table), c.Attempts[at : at+2]
+				return noRetryText(c, at, next, table), []journal.Entry{c.Attempts[at], c.Attempts[next]}
 			})
 		case met:
 			t.keep(ends.over(c))
@@ -74,10 +73,10 @@ func noRetry(id string, calls []Call, table *Responses, class int, quiet time.Du
 		ends.unsure(fmt.Sprintf("no attempt followed a %dxx that forbids one", class/100)))
 }
 
-// forbidden finds the first attempt at which the call went on although the status forbade it. met reports whether any
-// such status was seen.
-func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) {
-	var refreshed []int // statuses that were answered so: a proxy and the server behind it may each ask once
+// forbidden finds the first attempt at which the call went on although the status forbade it, and the one that followed it; 0
+// if none did. Copies that were under way when the answer came follow nothing. met reports whether any such status was seen.
+func forbidden(c *Call, table *Responses, class int) (at, next int, met bool) {
+	refreshed := map[int]int{} // which attempt answered each status: a proxy and the server behind it may each ask once
 	for i := range c.Attempts {
 		e := &c.Attempts[i]
 		if e.Status > class+99 || e.Status < class && (class == 500 || e.Status < 300) {
@@ -88,26 +87,28 @@ func forbidden(c *Call, table *Responses, class int) (at int, broken, met bool) 
 			continue
 		}
 		met = true
-		if i+1 == len(c.Attempts) {
-			return 0, false, true
+		next = i + 1
+		for next < len(c.Attempts) && c.Attempts[next].At < endOf(e)-overlap {
+			next++
 		}
-		next := &c.Attempts[i+1]
+		answer, again := refreshed[e.Status]
 		switch {
-		case behaviour == OnceAfterRefresh && !slices.Contains(refreshed, e.Status) && e.Auth != next.Auth:
-			refreshed = append(refreshed, e.Status)
-		case behaviour == Never && c.corrected(i):
+		case next == len(c.Attempts):
+		case behaviour == OnceAfterRefresh && (!again || answer == next) && e.Auth != c.Attempts[next].Auth:
+			refreshed[e.Status] = next
+		case behaviour == Never && next == i+1 && c.corrected(i):
 		default:
-			return i, true, true
+			return i, next, true
 		}
 	}
-	return 0, false, met
+	return 0, 0, met
 }
 
-func noRetryText(c *Call, at, more int, table *Responses) string {
-	e, next := &c.Attempts[at], &c.Attempts[at+1]
-	text := fmt.Sprintf("attempt %d came %s after %s; the contract says ", at+2, span(c.Gap(at)), after(e))
+func noRetryText(c *Call, at, next int, table *Responses) string {
+	e := &c.Attempts[at]
+	text := fmt.Sprintf("attempt %d came %s after %s; the contract says ", next+1, span(max(0, c.Attempts[next].At-endOf(e))), after(e))
 	switch row := table.Status(e.Status).Retry; {
-	case row == OnceAfterRefresh && e.Auth == next.Auth:
+	case row == OnceAfterRefresh && e.Auth == c.Attempts[next].Auth:
 		text += "once at most, and only with renewed credentials, but these were the same"
 	case row == OnceAfterRefresh:
 		text += "once at most, with renewed credentials, and this was the second time"
@@ -118,7 +119,7 @@ func noRetryText(c *Call, at, more int, table *Responses) string {
 	default:
 		text += "never"
 	}
-	if more > 0 {
+	if more := len(c.Attempts) - next - 1; more > 0 {
 		text += fmt.Sprintf("; %d more followed", more)
 	}
 	return text
