@@ -67,6 +67,7 @@ type chain struct {
 	longest     time.Duration // longest gap so far
 	hops        int8          // by which proxies repeated the last attempt
 	refused     bool          // a stream of it was refused
+	routed      bool          // another route was asked under its id before
 	ambiguous   bool
 	changed     Change
 }
@@ -124,16 +125,7 @@ func (g *grouper) placeAmong(i int32) {
 	case ok:
 		g.extend(c, i)
 	case exact:
-		if c, ok = g.exact[k]; ok {
-			g.extend(c, i)
-			break
-		}
-		if c, ok = g.follow(i); ok {
-			g.extend(c, i)
-		} else {
-			c = g.open(k.rule, i)
-		}
-		g.exact[k] = c
+		g.placeNamed(k, i)
 	default:
 		if c, ok = g.follow(i); ok {
 			g.extend(c, i)
@@ -242,6 +234,10 @@ func layOut(entries []journal.Entry, places []int32) {
 // id names a call: what the request or the driver says where they do, else its first entry.
 func (g *grouper) id(c chain) string {
 	e := &g.entries[c.named]
+	route := ""
+	if c.routed {
+		route = " " + e.Method + " " + e.Path
+	}
 	switch c.rule {
 	case driverRule:
 		if c.changed == "" {
@@ -249,9 +245,9 @@ func (g *grouper) id(c chain) string {
 		}
 		return e.Client + " " + e.Method + " " + e.Path + " #" + strconv.FormatUint(e.Seq, 10)
 	case idRule:
-		return e.Call
+		return e.Call + route
 	case keyRule:
-		return e.Key
+		return e.Key + route
 	default: // also of bare connections
 		return "#" + strconv.FormatUint(e.Seq, 10)
 	}
