@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,7 +136,8 @@ func (o *observer) observe() {
 		run.Until = max(run.Until, o.entries[i].End())
 	}
 	run.Until = max(run.Until, seen.Until)
-	calls := assert.Calls(o.entries, assert.Key{Horizon: time.Duration(o.flags.horizon), Run: run})
+	horizon := cmp.Or(time.Duration(o.flags.horizon), assert.SeenHorizon(o.entries, assert.Strict().Responses))
+	calls := assert.Calls(o.entries, assert.Key{Horizon: horizon, Run: run})
 	o.options = assert.InferOptions(calls)
 	for _, c := range assert.Observed(calls) {
 		if len(c.Attempts) == 1 && !c.Attempts[0].Failed {
