@@ -58,14 +58,15 @@ func (p AuthRefreshOnce) Check(calls []Call) Result {
 		p.Table = StrictResponses()
 	}
 	t, ends := tally{id: p.ID()}, endingsOf(calls, p.Quiet)
-	clients := map[string]*credentials{}
+	var clients numbering[string]
+	var all []*credentials
 	for i := range calls {
 		c := &calls[i]
-		who := clients[c.Client]
-		if who == nil {
-			who = &credentials{}
-			clients[c.Client] = who
+		n := clients.of(c.Client)
+		if int(n) == len(all) {
+			all = append(all, &credentials{})
 		}
+		who := all[n]
 		if c.Attempts[0].Path == p.Refresh {
 			who.refreshes = append(who.refreshes, c)
 			continue
@@ -78,7 +79,7 @@ func (p AuthRefreshOnce) Check(calls []Call) Result {
 			t.keep(ends.over(c))
 		}
 	}
-	for _, who := range clients {
+	for _, who := range all {
 		p.share(&t, who)
 	}
 	return t.result("no 401 was answered more than once, nor with the same credentials", "no call was answered 401, 403 or 407",
@@ -91,7 +92,7 @@ type credentials struct {
 	refreshes []*Call
 }
 
-// refusedAuth is the first 401 that some credentials met.
+// refusedAuth is a 401 and the credentials that met it.
 type refusedAuth struct {
 	auth  uint64
 	entry *journal.Entry
@@ -149,29 +150,41 @@ func (p AuthRefreshOnce) share(t *tally, who *credentials) {
 		}
 	}
 	slices.SortStableFunc(done, func(a, b refresh) int { return cmp.Compare(a.entry.At, b.entry.At) })
-	from := 0
+	slices.SortStableFunc(who.refused, func(a, b refusedAuth) int { return cmp.Compare(endOf(a.entry), endOf(b.entry)) })
+	from, shared, spent := 0, max(0, p.Within-Early(p.Within)), refusals{all: who.refused, by: map[uint64]int{}}
 	for i, r := range done {
-		for done[from].entry.At < r.entry.At-p.Within+Early(p.Within) {
+		for done[from].entry.At < r.entry.At-shared {
 			from++
 		}
-		spent, first := who.spent(r.entry.At)
-		if n := i - from + 1; len(spent) > 0 && n > len(spent) {
+		spent.move(r.entry.At)
+		if n, met := i-from+1, len(spent.by); met > 0 && n > met {
 			t.breach(r.call, float64(n), func() (string, []journal.Entry) {
 				return fmt.Sprintf("%s refreshed %d times within %s, after %s had met a 401; the contract says that calls share a refresh", named(r.call.Client), n,
-					span(p.Within), plural(len(spent), "credential")), []journal.Entry{*first, *done[i-1].entry, *r.entry}
+					span(p.Within), plural(met, "credential")), []journal.Entry{*spent.latest(), *done[i-1].entry, *r.entry}
 			})
 			return
 		}
 	}
 }
 
-// spent are the credentials that met a 401 shortly before, and the last such answer.
-func (who *credentials) spent(before time.Duration) (spent map[uint64]bool, last *journal.Entry) {
-	spent = map[uint64]bool{}
-	for _, r := range who.refused {
-		if end := endOf(r.entry); end <= before+overlap && end >= before-refusedFor {
-			spent[r.auth], last = true, r.entry
+// refusals slides over the 401s of a client, in order, and counts the credentials that met one shortly before.
+type refusals struct {
+	all      []refusedAuth
+	from, to int            // those of the last ten seconds
+	by       map[uint64]int // how many of these, by credentials
+}
+
+// move goes on to what was refused shortly before now.
+func (r *refusals) move(now time.Duration) {
+	for ; r.to < len(r.all) && endOf(r.all[r.to].entry) <= now+overlap; r.to++ {
+		r.by[r.all[r.to].auth]++
+	}
+	for ; r.from < r.to && endOf(r.all[r.from].entry) < now-refusedFor; r.from++ {
+		auth := r.all[r.from].auth
+		if r.by[auth]--; r.by[auth] == 0 {
+			delete(r.by, auth)
 		}
 	}
-	return spent, last
 }
+
+func (r *refusals) latest() *journal.Entry { return r.all[r.to-1].entry }

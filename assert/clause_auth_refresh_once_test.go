@@ -53,8 +53,26 @@ func TestAuthRefreshOnce(t *testing.T) {
 		{name: "the refresh fails in passing, and is repeated", history: refresh(503, 10*ms, 500*ms, 1500*ms), want: assert.Pass, detail: kept + " (1 call)"},
 		{name: "a refresh ahead of time, later", history: refresh(200, 10*ms, 5*s), want: assert.Pass, detail: kept + " (1 call)"},
 		{name: "another endpoint", clause: assert.AuthRefreshOnce{Refresh: "/login"}, history: refresh(200, 10*ms, 20*ms), want: assert.Pass, detail: kept + " (1 call)"},
+		{name: "a time to share that is shorter than clocks can tell", clause: assert.AuthRefreshOnce{Within: ms}, history: refresh(200, 10*ms, 20*ms),
+			want: assert.Pass, detail: kept + " (1 call)"},
+		{name: "another token for each refresh", history: rotating(3, 4), want: assert.Fail, witness: []uint64{3, 6, 7},
+			detail: "a refreshed 4 times within 2 s, after 3 credentials had met a 401; the contract says that calls share a refresh (1 of 4 calls)"},
+		{name: "as many refreshes as tokens", history: rotating(3, 3), want: assert.Pass, detail: kept + " (3 calls)"},
 		{name: "tokens fetched twice, no 401", history: get().Request("POST", "/token").Retries(0, 200, 0), want: assert.NotExercised, detail: "no call was answered 401, 403 or 407"},
 		{name: "may go on", history: get().Attempt(0, ms, 401), run: &assert.Run{Until: s}, want: assert.Inconclusive,
 			detail: kept + ", but the watch ended before 5 s of silence had passed, so another attempt may have followed (1 call)"},
 	})
+}
+
+// rotating is a client that meets a 401 with each of its tokens, and then refreshes so many times.
+func rotating(tokens, refreshes int) *history.Builder {
+	h := history.New()
+	for i := range tokens {
+		h.Auth(uint64(i+1)).Request("GET", "/orders/"+strconv.Itoa(i)).Attempt(ns(i)*10*ms, ms, 401)
+	}
+	h.Auth(0).Request("POST", "/token")
+	for i := range refreshes {
+		h.Attempt(100*ms+ns(i)*10*ms, ms, 200)
+	}
+	return h
 }
