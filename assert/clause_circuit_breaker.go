@@ -2,7 +2,6 @@ package assert
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
@@ -12,8 +11,8 @@ func init() {
 	register(Kind{
 		ID: "circuit-breaker", Level: Major,
 		Summary: "A client stops calling a server that keeps failing, and tries it only now and then until it answers.",
-		Measure: "For each client, from the first of its requests that all fail: how many fail before it sends nothing for half of the agreed time, with " +
-			"as many more as it had under way at a time; and after that the most requests in any stretch as long as that time, until one succeeds. Where the " +
+		Measure: "For each client, in its longest row of requests that the server fails (no answer, a 5xx, 408 or 429, one that the client gave up): how many fail before it sends nothing " +
+			"for half of the agreed time, with as many more as it had under way at a time; and after that the most requests in any stretch as long as that time, until one is answered. Where the " +
 			"driver gave it calls all the while, silence for ten times that long behind the last failure fails too, unless the canary's longest stall " +
 			"or a Retry-After explains it.",
 		Why: "Calls to a server that is down only cost both sides: threads that wait here, connections and queues that have to be worked off there. A " +
@@ -79,7 +78,7 @@ type breakerVerdict struct {
 // look judges one client by its longest run of failures.
 func (p CircuitBreaker) look(v *breakerVerdict, list []arrival, run *Run) {
 	spell, ended := longestFailure(list, run)
-	inflight := overlapping(spell)
+	inflight := overlapping(spell, run)
 	most := p.Breaker.Failures + inflight
 	opens := -1 // the last failure before it is quiet
 	for i := range spell {
@@ -161,11 +160,11 @@ func (v *breakerVerdict) breach(client string, shown []arrival, what string) {
 	}
 }
 
-// longestFailure is the longest row of requests that failed without one that succeeded, and when it ended.
+// longestFailure is the longest row of requests that the server failed, with none between that it answered, and when it ended.
 func longestFailure(list []arrival, run *Run) (spell []arrival, ended time.Duration) {
 	from := 0
 	for i := 0; i <= len(list); i++ {
-		if i < len(list) && !succeeded(list[i].entry) {
+		if i < len(list) && !answered(list[i].entry) {
 			continue
 		}
 		if i-from > len(spell) {
@@ -179,14 +178,17 @@ func longestFailure(list []arrival, run *Run) (spell []arrival, ended time.Durat
 	return spell, ended
 }
 
+// answered reports whether the server did its work, also where the request was wrong or had nothing new: no breaker counts
+// that as a failure. A client that left, or is waiting still, was not answered.
+func answered(e *journal.Entry) bool {
+	return !e.Open && e.Gone == 0 && e.Status != 408 && !serverFailed(e)
+}
+
 // overlapping is the largest number of requests that were under way at a time.
-func overlapping(list []arrival) int {
-	var ends []time.Duration
-	most := 0
-	for _, a := range list {
-		ends = slices.DeleteFunc(ends, func(end time.Duration) bool { return end <= a.at })
-		ends = append(ends, endOf(a.entry))
-		most = max(most, len(ends))
+func overlapping(list []arrival, run *Run) int {
+	begins, ends := make([]time.Duration, len(list)), make([]time.Duration, len(list))
+	for i, a := range list {
+		begins[i], ends[i] = a.at, openUntil(a.entry, run)
 	}
-	return most
+	return mostTogether(begins, ends)
 }

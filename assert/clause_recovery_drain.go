@@ -17,6 +17,7 @@ func init() {
 		Summary: "When an outage ends, clients return gently, and what they had held back is done in bounded time.",
 		Measure: "Requests of all clients after the last one that the outage failed: in any 10 s at most twice as many as before the outage, and back " +
 			"within 20 % of that rate (in any 5 s) by twice the time that the outage takes to work off, outage / (1 - load), from its start. " +
+			"Where requests came unevenly before the outage, as much more than that is undecided as chance explains (four standard deviations). " +
 			"A drain that takes longer fails only if the canary's longest stall does not explain it.",
 		Why: "Two minutes of 503 became four hours: on recovery the backlog came back all at once and knocked the receiver over again, so that every " +
 			"request failed and came back once more.",
@@ -65,9 +66,14 @@ func (p RecoveryDrain) Check(calls []Call) Result {
 	peak := float64(len(most)) / (o.rate * drainWindow.Seconds())
 	normal := fmt.Sprintf("%.3g requests a second before an outage of %s", o.rate, span(o.lasted()))
 	if peak > p.Peak {
-		r.Verdict, r.Witness = Fail, entriesOf(o.edge, most)
 		r.Detail = fmt.Sprintf("%d requests came within %s after it, %.1f times as many as in calm times (%s); the contract allows %v times",
 			len(most), span(drainWindow), peak, normal, p.Peak)
+		if float64(len(most)) <= o.byChance(p.Peak, drainWindow) {
+			r.Verdict = Inconclusive
+			r.Detail += "; but requests came so unevenly before it that chance explains the rest"
+			return r
+		}
+		r.Verdict, r.Witness = Fail, entriesOf(o.edge, most)
 		return r
 	}
 	drained, worst := o.drained()
@@ -96,6 +102,8 @@ type outage struct {
 	from, until time.Duration // its start, and the end of the watch
 	edge        arrival       // the last request that it failed
 	rate        float64       // requests a second before it
+	lead        time.Duration // for how long they were counted
+	uneven      float64       // how much their number varies: 0 at a fixed interval, 1 as chance has it, more in bursts
 	after       []arrival
 }
 
@@ -128,8 +136,28 @@ func outageIn(calls []Call) (o outage, missing string) {
 	case len(o.after) == 0:
 		return o, "no request came after the outage, so nothing shows how clients return"
 	}
-	o.rate = float64(first) / (o.from - list[0].at).Seconds()
+	o.lead = o.from - list[0].at
+	o.rate, o.uneven = float64(first)/o.lead.Seconds(), unevenness(list[:first+1])
 	return o, ""
+}
+
+// unevenness is the squared coefficient of variation of the times between arrivals, which is by how much the variance of
+// their number exceeds that of a Poisson process.
+func unevenness(list []arrival) float64 {
+	mean := float64(list[len(list)-1].at-list[0].at) / float64(len(list)-1)
+	sum := 0.0
+	for i := range list[1:] {
+		off := float64(list[i+1].at-list[i].at) - mean
+		sum += off * off
+	}
+	return sum / float64(len(list)-1) / (mean * mean)
+}
+
+// byChance is how many requests come in a stretch of time at so many times the normal rate, at most: four standard
+// deviations above the mean, of which a part is how well the normal rate is known.
+func (o outage) byChance(times float64, in time.Duration) float64 {
+	mean := times * o.rate * in.Seconds()
+	return mean + 4*math.Sqrt(o.uneven*(mean+mean*mean/(o.rate*o.lead.Seconds())))
 }
 
 // serverFailed reports whether the server, not the client, made an end of a request, so that trying again later makes sense.
@@ -140,7 +168,7 @@ func serverFailed(e *journal.Entry) bool {
 // drained is the end of the last stretch of 5 s that was fuller than normal traffic makes it, with its requests; the end
 // of the outage when there is none.
 func (o outage) drained() (at time.Duration, worst []arrival) {
-	full := int(math.Ceil(calm*o.rate*calmWindow.Seconds())) + 2
+	full := int(math.Ceil(max(calm*o.rate*calmWindow.Seconds(), o.byChance(1, calmWindow)))) + 2
 	at, from := o.edge.at, 0
 	for i, a := range o.after {
 		for a.at-o.after[from].at >= calmWindow {

@@ -26,7 +26,7 @@ func init() {
 		New: func(c *Contract) Clause {
 			for s := minStatus; s <= maxStatus; s++ {
 				if c.Responses.Status(s).Honour {
-					return &ThrottleScope{Table: c.Responses}
+					return &ThrottleScope{Max: c.RetryAfter.Max, Table: c.Responses}
 				}
 			}
 			return nil
@@ -37,6 +37,7 @@ func init() {
 // ThrottleScope promises that Retry-After holds for the whole client.
 type ThrottleScope struct {
 	Settle time.Duration `yaml:"settle"` // how long calls that are under way may take to hear of it; default 250ms
+	Max    time.Duration `yaml:"max"`    // longest time for which a client has to be quiet; default what the contract obeys, else 30 days
 	Table  *Responses    `yaml:"-"`      // which statuses' Retry-After is honoured; nil: the strict table
 }
 
@@ -44,11 +45,14 @@ type ThrottleScope struct {
 func (p ThrottleScope) ID() string { return "throttle-scope" }
 
 // Validate finds parameters that make no sense.
-func (p *ThrottleScope) Validate(n strict.Node) { atLeast(n, "settle", p.Settle, 0) }
+func (p *ThrottleScope) Validate(n strict.Node) {
+	atLeast(n, "settle", p.Settle, time.Millisecond)
+	atLeast(n, "max", p.Max, time.Second)
+}
 
 // Check looks at what each client sends while it was asked to be quiet.
 func (p ThrottleScope) Check(calls []Call) Result {
-	p.Settle = cmp.Or(p.Settle, lateFloor)
+	p.Settle, p.Max = cmp.Or(p.Settle, lateFloor), cmp.Or(p.Max, most.wait)
 	if p.Table == nil {
 		p.Table = StrictResponses()
 	}
@@ -112,6 +116,7 @@ func (p ThrottleScope) follow(v *scopeVerdict, calls []Call, list []sending) {
 			continue
 		}
 		if asked, ok := Asked(*e, c.Run.Began); ok && asked > p.Settle {
+			asked = min(asked, p.Max)
 			quiet = endOf(e) + asked
 			p.look(v, calls, list[i:], asked)
 		}

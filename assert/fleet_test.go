@@ -2,6 +2,7 @@ package assert_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -179,6 +180,8 @@ func TestBreakers(t *testing.T) {
 		{"nineteen failures", steady(history.New(), 0, 19, 100*ms, 503), assert.NotExercised},
 		{"one more than allowed, and one under way", steady(history.New(), 0, 21, 100*ms, 503), assert.Inconclusive},
 		{"a success between", steady(steady(steady(history.New(), 0, 15, 100*ms, 503), 2*s, 1, s, 200), 3*s, 15, 100*ms, 503), assert.NotExercised},
+		{"nothing new", steady(history.New(), 0, 40, 100*ms, 304), assert.NotExercised},
+		{"wrong requests between", steady(steady(steady(history.New(), 0, 15, 100*ms, 503), 2*s, 1, s, 404), 3*s, 15, 100*ms, 503), assert.NotExercised},
 		{"slow calls that fail", steady(history.New(), 0, 30, 3*s, 503), assert.NotExercised},
 	} {
 		if got := judged(t, "circuit-breaker", test.h, &assert.Run{Noise: calm, Until: 2 * s}); got.Verdict != test.want {
@@ -213,6 +216,33 @@ func TestReturns(t *testing.T) {
 	}
 }
 
+// Requests of many users come as chance has it: more at times than the mean, without anybody's fault.
+func TestReturnsOfUnevenTraffic(t *testing.T) {
+	traffic := func(seed uint64, storm float64) *history.Builder {
+		r, h := rand.New(rand.NewPCG(seed, 11)), history.New()
+		for at := time.Duration(0); at < 80*s; {
+			rate, status := 20.0, 200
+			switch {
+			case at >= 10*s && at < 20*s:
+				status = 503
+			case at >= 20*s && at < 30*s:
+				rate *= storm
+			}
+			h.Attempt(at, ms, status)
+			at += time.Duration(r.ExpFloat64() * float64(s) / rate)
+		}
+		return h
+	}
+	for seed := range uint64(50) {
+		if got := judged(t, "recovery-drain", traffic(seed, 1), nil); got.Verdict != assert.Pass {
+			t.Errorf("seed %d: %s: %s", seed, got.Verdict, got.Detail)
+		}
+		if got := judged(t, "recovery-drain", traffic(seed, 8), nil); got.Verdict != assert.Fail {
+			t.Errorf("seed %d, a storm: %s: %s", seed, got.Verdict, got.Detail)
+		}
+	}
+}
+
 func TestThrottles(t *testing.T) {
 	given := func(at ...time.Duration) *assert.Run {
 		return &assert.Run{Ended: true, Noise: calm, Given: map[string][]time.Duration{"a": at}}
@@ -223,7 +253,9 @@ func TestThrottles(t *testing.T) {
 		run  *assert.Run
 		want assert.Verdict
 	}{
-		{"under way", quietFor(3*s, 40*ms), nil, assert.Fail}, // the last of the three comes at 240 ms, in time
+		{"under way", quietFor(3*s, 40*ms), given(0, s), assert.Pass}, // the last of the three comes at 240 ms, in time
+		{"longer than the contract obeys", quietFor(1e9*s, time.Minute), nil, assert.Fail},
+		{"longer than the contract obeys, and then comes back", quietFor(1e9*s, 2*time.Minute), nil, assert.Pass},
 		{"nothing to send", history.New().Call("told").Attempt(0, ms, 429).RetryAfter("3"), given(0), assert.NotExercised},
 		{"held back", history.New().Call("told").Attempt(0, ms, 429).RetryAfter("3"), given(0, s), assert.Pass},
 		{"its own retry", history.New().Call("told").Attempt(0, ms, 429).RetryAfter("3").Attempt(s, ms, 200), given(0), assert.NotExercised},
@@ -231,13 +263,8 @@ func TestThrottles(t *testing.T) {
 		{"not honoured", history.New().Call("1").Attempt(0, ms, 404).RetryAfter("3").Call("2").Attempt(s, ms, 200), nil, assert.NotExercised},
 		{"no canary", quietFor(3*s, s), &assert.Run{Ended: true}, assert.Inconclusive},
 	} {
-		want := test.want
-		if test.name == "under way" {
-			want = assert.Pass
-			test.run = given(0, s)
-		}
-		if got := judged(t, "throttle-scope", test.h, test.run); got.Verdict != want {
-			t.Errorf("%s: %s, want %s: %s", test.name, got.Verdict, want, got.Detail)
+		if got := judged(t, "throttle-scope", test.h, test.run); got.Verdict != test.want {
+			t.Errorf("%s: %s, want %s: %s", test.name, got.Verdict, test.want, got.Detail)
 		}
 	}
 }
@@ -280,6 +307,9 @@ func TestHedges(t *testing.T) {
 		{"a loser that goes on", "go on for 2", one(func(h *history.Builder) { h.Left(0, 3*s).Attempt(250*ms, ms, 200) }), assert.Fail},
 		{"too many", "40 of 100 calls", hedged(250*ms, 40), assert.Fail},
 		{"few calls", "too few", one(func(h *history.Builder) { h.Left(0, 300*ms).Attempt(250*ms, ms, 200) }), assert.Inconclusive},
+		{"in haste the second time", "sent a copy 50 ms after", one(func(h *history.Builder) {
+			h.Left(0, 260*ms).Attempt(250*ms, ms, 503).Left(2*s, 60*ms).Attempt(2050*ms, ms, 200)
+		}), assert.Fail},
 		{"a retry", "no call had a copy", one(func(h *history.Builder) { h.Retries(0, 503, s) }), assert.NotExercised},
 	} {
 		if got := judged(t, "hedge-bounded", test.h, nil); got.Verdict != test.want || !strings.Contains(got.Detail, test.says) {

@@ -94,6 +94,23 @@ func crowded(list []arrival, per, early time.Duration) (most []arrival) {
 	return most
 }
 
+// mostTogether is the largest number of exchanges that were under way at a time. They come in order of arrival; the ends are
+// sorted in place.
+func mostTogether(begins, ends []time.Duration) (most int) {
+	for i := range ends {
+		ends[i] = max(ends[i], begins[i]+1) // each is under way when it arrives
+	}
+	slices.Sort(ends)
+	over := 0
+	for i, now := range begins {
+		for ends[over] <= now {
+			over++
+		}
+		most = max(most, i+1-over)
+	}
+	return most
+}
+
 // rateVerdict collects groups of requests that are too many in too short a time.
 type rateVerdict struct {
 	id      string
