@@ -44,7 +44,8 @@ func (p RedirectBound) ID() string { return "redirect-bound" }
 
 // Validate finds parameters that make no sense.
 func (p *RedirectBound) Validate(n strict.Node) {
-	atLeast(n, "max", p.Max, 0)
+	atLeast(n, "max", p.Max, 1)
+	atLeast(n, "quiet", p.Quiet, 0)
 }
 
 // Check counts the redirects that were followed.

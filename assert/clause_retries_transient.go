@@ -49,7 +49,12 @@ func (p RetriesTransient) ID() string { return "retries-transient" }
 // Validate finds parameters that make no sense.
 func (p *RetriesTransient) Validate(n strict.Node) {
 	between(n, "share", p.Share, 0.001, 1)
-	atLeast(n, "patience", p.Patience, 0)
+	for i, status := range n.At("statuses").Seq() {
+		if i < len(p.Statuses) && (p.Statuses[i] < 400 || p.Statuses[i] > maxStatus) {
+			status.Fail("statuses: %d is no failure; want 400 to %d", p.Statuses[i], maxStatus)
+		}
+	}
+	atLeast(n, "patience", p.Patience, time.Millisecond)
 	atLeast(n, "quiet", p.Quiet, 0)
 }
 

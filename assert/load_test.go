@@ -191,6 +191,12 @@ func TestLoadSaysWhereAndWhat(t *testing.T) {
 		{"too much amplification", "limits: {amplification: 4.6e18}", "c.yaml:1:25: amplification: 4.6e18 is too much: no run counts so far; want 1000000 at most"},
 		{"too high a rate", "limits: {client-rate: 9000000000/1m}", `c.yaml:1:23: rate "9000000000/1m": no run counts so far; want 1000000000 requests in 365 days at most`},
 		{"a template for a route", "idempotency: {safe-routes: ['POST /{']}", `c.yaml:1:29: safe-routes: "POST /{" is no route; want a path or a method and a path, as in POST /search or POST /search/*`},
+		{"too short a time", "limits: {client-rate: 5/2ms}", `c.yaml:1:23: rate "5/2ms": clocks alone differ by 2 ms; want 10ms or more`},
+		{"no redirect", "clauses: {redirect-bound: {max: 0}}", "c.yaml:1:33: max: 0 is too small; want at least 1"},
+		{"no silence", "clauses: {redirect-bound: {quiet: -1s}}", "c.yaml:1:35: quiet: -1s is too small; want at least 0s"},
+		{"no time to settle", "clauses: {throttle-scope: {settle: 0s}}", "c.yaml:1:36: settle: 0s is too small; want at least 1ms"},
+		{"no patience", "clauses: {retries-transient: {patience: 0s}}", "c.yaml:1:41: patience: 0s is too small; want at least 1ms"},
+		{"no failure", "clauses: {retries-transient: {statuses: [503, 200]}}", "c.yaml:1:47: statuses: 200 is no failure; want 400 to 599"},
 		{"unknown clause", "clauses: {no-retry-4x: off}", `c.yaml:1:11: unknown clause "no-retry-4x"`},
 		{"no clauses", "clauses: off", "c.yaml:1:10: clauses: want a mapping"},
 	} {

@@ -15,6 +15,9 @@ type Rate struct {
 	Per time.Duration
 }
 
+// leastRated is the shortest time that a rate may be about.
+const leastRated = 10 * time.Millisecond
+
 // IsZero reports whether there is no limit.
 func (r Rate) IsZero() bool { return r == Rate{} }
 
@@ -32,6 +35,9 @@ func ParseRate(s string) (Rate, error) {
 	d, err := time.ParseDuration(strings.TrimSpace(per))
 	if err != nil || d <= 0 {
 		return Rate{}, fmt.Errorf("rate %q: %q is not a positive length of time; %s", s, per, form)
+	}
+	if d < leastRated {
+		return Rate{}, fmt.Errorf("rate %q: clocks alone differ by 2 ms; want %s or more", s, short(leastRated))
 	}
 	if n > most.rate || d > most.within {
 		return Rate{}, fmt.Errorf("rate %q: no run counts so far; want %d requests in %s at most", s, most.rate, plain(most.within))
