@@ -103,12 +103,19 @@ func (p ConnectionDiscipline) reusable(c *Call, k int) bool {
 
 // reconnects looks for clients that replace broken connections too fast.
 func (p ConnectionDiscipline) reconnects(calls []Call) (Result, bool) {
-	broken := map[string][]arrival{}
+	var clients numbering[string]
+	var broken [][]arrival
 	for i := range calls {
 		for k := range calls[i].Attempts {
-			if e := &calls[i].Attempts[k]; diedUnanswered(e) && e.Conn != 0 {
-				broken[e.Client] = append(broken[e.Client], arrival{e.At, e})
+			e := &calls[i].Attempts[k]
+			if !diedUnanswered(e) || e.Conn == 0 {
+				continue
 			}
+			n := clients.of(e.Client)
+			if int(n) == len(broken) {
+				broken = append(broken, nil)
+			}
+			broken[n] = append(broken[n], arrival{e.At, e})
 		}
 	}
 	v := rateVerdict{id: p.ID(), limits: []Rate{p.Rate}, rounded: rounded(calls)}

@@ -39,6 +39,9 @@ type JitterRange struct {
 	Slack time.Duration `yaml:"slack"` // how far outside the range a wait may lie besides the usual tolerance; default 0
 }
 
+// formCalls is how many calls it takes to tell forms apart.
+const formCalls = 10
+
 // ID names the clause.
 func (p JitterRange) ID() string { return "jitter-range" }
 
@@ -80,17 +83,14 @@ func (p JitterRange) Check(calls []Call) Result {
 	case alikeChance(wide, noise) < jitterAlpha:
 		r.Verdict, r.Witness = Fail, wide[0].extremes()
 		r.Detail += ", which shows so little spread less than once in 10,000 runs"
-	case n < p.least():
+	case n < formCalls:
 		r.Verdict = Inconclusive
-		r.Detail += fmt.Sprintf("; %s cannot show the form, %d would", plural(n, "call"), p.least())
+		r.Detail += fmt.Sprintf("; %s cannot show the form, %d would", plural(n, "call"), formCalls)
 	default:
 		r.Verdict = Pass
 	}
 	return r
 }
-
-// least is how many calls it takes to tell forms apart.
-func (p JitterRange) least() int { return 10 }
 
 // delay is the agreed delay before retry k; 0 where it is not fixed.
 func (p JitterRange) delay(k int) time.Duration {
@@ -102,9 +102,10 @@ func (p JitterRange) delay(k int) time.Duration {
 
 // outside looks for a wait outside the agreed range.
 func (p JitterRange) outside(t *tally, c *Call) {
-	for k, wait := range firstWaits(c) {
-		delay := p.delay(k + 1)
-		at := attemptBefore(c, k)
+	retry := 0
+	for at, wait := range placedWaits(c) {
+		retry++
+		delay := p.delay(retry)
 		if delay <= 0 || excused(c, at) {
 			continue
 		}

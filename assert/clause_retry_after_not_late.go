@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/faultserver/strict"
 )
 
@@ -76,11 +75,11 @@ func (p RetryAfterNotLate) Check(calls []Call) Result {
 	median := waits[(len(waits)-1)/2]
 	if median.excess() <= 0 {
 		r.Verdict = Pass
-		r.Detail = fmt.Sprintf("%s came %s after an answer that asked for %s (median of %d)", "the next attempt", span(median.wait), span(median.asked), len(waits))
+		r.Detail = fmt.Sprintf("the next attempt came %s after an answer that asked for %s (median of %d)", span(median.wait), span(median.asked), len(waits))
 		return r
 	}
 	c, e := median.call, &median.call.Attempts[median.at]
-	what := "attempt " + fmt.Sprint(median.at+2) + " came"
+	what := fmt.Sprintf("attempt %d came", median.at+2)
 	if !median.ended {
 		what = named(c.Client) + " had not come back"
 	}
@@ -96,10 +95,7 @@ func (p RetryAfterNotLate) Check(calls []Call) Result {
 		r.Detail += "; but " + why
 	default:
 		r.Verdict = Fail
-		r.Witness = c.Attempts[median.at : median.at+1 : median.at+1]
-		if median.ended {
-			r.Witness = append(r.Witness, []journal.Entry{c.Attempts[median.at+1]}...)
-		}
+		r.Witness = c.Attempts[median.at:min(median.at+2, len(c.Attempts))]
 	}
 	return r
 }
@@ -120,7 +116,7 @@ func (p RetryAfterNotLate) waits(calls []Call) (all []toldWait) {
 				continue
 			}
 			asked, ok := Asked(*e, c.Run.Began)
-			if !ok || asked <= 0 || p.Max > 0 && asked > p.Max {
+			if !ok || asked <= 0 || asked > cmp.Or(p.Max, most.wait) {
 				continue
 			}
 			w := toldWait{call: c, at: k, asked: asked, limit: asked + time.Duration(p.More*float64(asked))}

@@ -33,6 +33,7 @@ func TestRetryAfterNotLate(t *testing.T) {
 			want: assert.Fail, witness: []uint64{3}, detail: "c2 had not come back 30 s after a 429 that asked for 3 s (median of 5); the contract says not later than 4.50 s"},
 		{name: "gives up", history: clients(5, func(_ int, h *history.Builder) { h.Attempt(0, 0, 429).RetryAfter("3") }), want: assert.NotExercised, detail: none},
 		{name: "longer than the contract's maximum", clause: assert.RetryAfterNotLate{Max: 10 * s}, history: of(5, "60", 200*s), want: assert.NotExercised, detail: none},
+		{name: "longer than any client waits", history: of(5, "1000000000000", s), want: assert.NotExercised, detail: none},
 		{name: "no header", history: history.New().Retries(0, 503, 9*s), want: assert.NotExercised, detail: none},
 	})
 }

@@ -12,8 +12,8 @@ func init() {
 	register(Kind{
 		ID: "stop-after-success", Level: Critical,
 		Summary: "Once an attempt was answered 2xx and the answer arrived, no further attempt of that call is sent.",
-		Measure: "Attempts that arrive more than a quarter of a second (longer on a slow machine) after a whole 2xx was handed to a client that " +
-			"was still there. Attempts under way at that moment are not charged.",
+		Measure: "Attempts that arrive more than a quarter of a second (three times the canary's lateness or twice its longest stall, if that is " +
+			"more) after a whole 2xx was handed to a client that was still there. Attempts under way at that moment are not charged.",
 		Why: "A repeat that was already scheduled, or a loop that does not look at success, does every write twice and every read for " +
 			"nothing; it happens when all is well, so nobody looks.",
 		Fix: "Cancel timers and queued repeats of a call when it succeeds; take the item off the queue when the answer is there, before anything " +
@@ -50,7 +50,7 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 			continue
 		}
 		after := won + 1
-		limit := endOf(&c.Attempts[won]) + Late(0, c.Run.Noise.P99(0, maxTime)) + c.Run.Noise.Resolution
+		limit := endOf(&c.Attempts[won]) + p.underWay(c.Run.Noise, endOf(&c.Attempts[won]))
 		for after < len(c.Attempts) && c.Attempts[after].At <= limit {
 			after++
 		}
@@ -69,6 +69,11 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 		})
 	}
 	return t.result("no attempt followed a success", "no call succeeded", ends.unsure("no attempt followed a success"))
+}
+
+// underWay is how long after the success an attempt may arrive that was sent before it: longer on a machine that stalled.
+func (p StopAfterSuccess) underWay(n Noise, success time.Duration) time.Duration {
+	return max(Late(0, n.P99(0, maxTime)), 2*n.Max(success, success+lateFloor)) + n.Resolution
 }
 
 // firstSuccess is the index of the first attempt that succeeded, -1 if none did.

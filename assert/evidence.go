@@ -205,15 +205,25 @@ func ownWaits(c *Call) iter.Seq2[int, time.Duration] {
 func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
 	return func(yield func(int, time.Duration) bool) {
 		k := 0
+		for _, wait := range placedWaits(c) {
+			if !yield(k, wait) {
+				return
+			}
+			k++
+		}
+	}
+}
+
+// placedWaits yields what firstWaits does, each with the index of the attempt before it.
+func placedWaits(c *Call) iter.Seq2[int, time.Duration] {
+	return func(yield func(int, time.Duration) bool) {
 		for i := range len(c.Attempts) - 1 {
 			if c.aside(i + 1) {
 				continue
 			}
-			wait, ok := ownWait(c, i)
-			if !ok || !yield(k, wait) {
+			if wait, ok := ownWait(c, i); !ok || !yield(i, wait) {
 				return
 			}
-			k++
 		}
 	}
 }

@@ -62,6 +62,9 @@ func (q *queue) add(w waiting) {
 	*q = slices.Insert(*q, i, w)
 }
 
+// drop takes the front one out. The rest stays where it is: a client that never retries may leave thousands waiting.
+func (q *queue) drop() { *q = (*q)[1:] }
+
 // match continues the call that failed first among those with the same request, or opens one. That order is the fairest
 // to the client where several qualify: of all assignments it makes the shortest wait longest.
 func (g *grouper) match(i int32) {
@@ -132,7 +135,7 @@ func (g *grouper) next(k matchKey, e *journal.Entry) (int32, bool) {
 		}
 	}
 	c := (*q)[0].chain
-	*q = slices.Delete(*q, 0, 1)
+	q.drop()
 	if g.ready(q, k, e) {
 		g.chains[c].ambiguous, g.chains[(*q)[0].chain].ambiguous = true, true
 	}
@@ -160,7 +163,7 @@ func (g *grouper) ready(q *queue, k matchKey, e *journal.Entry) bool {
 				return true
 			}
 		}
-		*q = slices.Delete(*q, 0, 1)
+		q.drop()
 	}
 	return false
 }
