@@ -178,6 +178,12 @@ func TestEveryClauseIsExplained(t *testing.T) {
 			if !dated.MatchString(k.Source) {
 				t.Errorf("a source without a date: %q", k.Source)
 			}
+			for _, p := range k.Parameters() {
+				own := !strings.Contains(p.Name, ".")
+				if len(p.Doc) < 20 || own && !strings.Contains(p.Doc, "default") {
+					t.Errorf("%s: what is it, and what is its default? %q", p.Name, p.Doc)
+				}
+			}
 			if k.Samples.Calls < 1 {
 				t.Error("how many calls does it need?")
 			}

@@ -29,8 +29,8 @@ func init() {
 
 // AmplificationFactor promises a bound on requests per call under failure.
 type AmplificationFactor struct {
-	Max   float64       `yaml:"max"`   // attempts per call, on average; default 4
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Max   float64       `yaml:"max" doc:"attempts per call, on average; default limits.amplification, else 4"`
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

@@ -30,7 +30,7 @@ func init() {
 
 // AttemptHeader promises that attempt numbers are right and that timestamps are renewed.
 type AttemptHeader struct {
-	Renewed time.Duration `yaml:"renewed"` // after so long a timestamp has to differ; default 2 s, as most have whole seconds
+	Renewed time.Duration `yaml:"renewed" doc:"after so long a timestamp has to differ; default 2 s, as most have whole seconds"`
 }
 
 // ID names the clause.

@@ -35,8 +35,8 @@ func init() {
 
 // AttemptTimeout promises that no attempt is waited for without end, and none is given up in haste.
 type AttemptTimeout struct {
-	Min time.Duration `yaml:"min"` // time that the server is given at least before a retry; default 1 s
-	Max time.Duration `yaml:"max"` // time after which an attempt is closed; default 30 s; twice that for large uploads
+	Min time.Duration `yaml:"min" doc:"time that the server is given at least before a retry; default 1 s, or half of max if that is less"`
+	Max time.Duration `yaml:"max" doc:"time after which an attempt is closed, twice as long for uploads of 1 MiB or more; default attempts.within, and 30 s at most"`
 }
 
 const (

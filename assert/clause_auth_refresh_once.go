@@ -33,10 +33,10 @@ func init() {
 
 // AuthRefreshOnce promises that credentials are renewed once, and that the request is repeated once with them.
 type AuthRefreshOnce struct {
-	Refresh string        `yaml:"refresh"` // path of the endpoint that gives new credentials; default /token
-	Within  time.Duration `yaml:"within"`  // time in which calls that meet the same 401 have to share a refresh; default 2 s
-	Table   *Responses    `yaml:"-"`       // nil: the strict table
-	Quiet   time.Duration `yaml:"quiet"`   // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Refresh string        `yaml:"refresh" doc:"path of the endpoint that gives new credentials; default /token"`
+	Within  time.Duration `yaml:"within" doc:"time in which calls that meet the same 401 have to share a refresh; default 2 s"`
+	Table   *Responses    `yaml:"-"` // nil: the strict table
+	Quiet   time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

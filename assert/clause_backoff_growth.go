@@ -39,8 +39,8 @@ func init() {
 
 // BackoffGrowth promises that waits grow.
 type BackoffGrowth struct {
-	Min   float64 `yaml:"min"` // least factor from one mean wait to the next, 1: they must not shrink; default 1.3, which linear growth meets
-	Curve Delays  `yaml:"-"`   // the agreed backoff, for its lower bound and its cap; zero values bind nothing
+	Min   float64 `yaml:"min" doc:"least factor from one mean wait to the next, 1: they must not shrink; default backoff.growth, else 1.3, which linear growth meets"`
+	Curve Delays  `yaml:"-"` // the agreed backoff, for its lower bound and its cap; zero values bind nothing
 }
 
 // ID names the clause.

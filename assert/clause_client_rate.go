@@ -31,7 +31,7 @@ func init() {
 
 // ClientRate promises bounds on the requests of one client to one endpoint.
 type ClientRate struct {
-	Limits Rates `yaml:"limits"` // all of them hold; default 100/1m and 20/10s
+	Limits Rates `yaml:"limits" doc:"requests of one client to one endpoint, all of which hold; default limits.client-rate, else 100/1m and 20/10s"`
 }
 
 // ID names the clause.

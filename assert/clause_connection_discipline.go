@@ -30,8 +30,8 @@ func init() {
 
 // ConnectionDiscipline promises that retries do not multiply connections.
 type ConnectionDiscipline struct {
-	Share float64 `yaml:"share"` // of retries that may come over a new connection after a whole answer; default 0.2
-	Rate  Rate    `yaml:"rate"`  // of connections that break, from 5 s on; default 10/10s
+	Share float64 `yaml:"share" doc:"of the retries after a whole answer, how many may come over a new connection, 0.01 to 1; default 0.2"`
+	Rate  Rate    `yaml:"rate" doc:"connections of one client that may break without an answer, from 5 s after the first; default 10/10s"`
 }
 
 const (

@@ -33,10 +33,10 @@ func init() {
 
 // DelayCap promises a bound on the waits that a client chooses itself.
 type DelayCap struct {
-	Max    time.Duration `yaml:"max"`    // before jitter; default 60 s
-	Jitter time.Duration `yaml:"jitter"` // how far jitter may carry a wait beyond Max; 0: the maximum is hard
-	Curve  Delays        `yaml:"-"`      // the agreed backoff; where it is a schedule, each wait has a maximum of its own
-	Quiet  time.Duration `yaml:"quiet"`  // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Max    time.Duration `yaml:"max" doc:"longest wait before jitter; default backoff.max, else 60 s"`
+	Jitter time.Duration `yaml:"jitter" doc:"how far jitter may carry a wait beyond max; default what backoff.jitter gives, 0: not at all"`
+	Curve  Delays        `yaml:"-"` // the agreed backoff; where it is a schedule, each wait has a maximum of its own
+	Quiet  time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

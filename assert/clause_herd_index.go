@@ -41,8 +41,8 @@ const (
 
 // HerdIndex promises that no more than a share of clients come back within one window.
 type HerdIndex struct {
-	Max   float64 `yaml:"max"` // share of the clients; default 0.75
-	Curve Delays  `yaml:"-"`   // the agreed waits, which say how wide lawful jitter is
+	Max   float64 `yaml:"max" doc:"largest share of the clients in one window, 0.1 to 1; default 0.75"`
+	Curve Delays  `yaml:"-"` // the agreed waits, which say how wide lawful jitter is
 }
 
 // ID names the clause.

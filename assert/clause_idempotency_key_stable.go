@@ -27,8 +27,8 @@ func init() {
 
 // IdempotencyKeyStable promises that a server can tell a repeat from a new order.
 type IdempotencyKeyStable struct {
-	Required   bool     `yaml:"required"` // a write that is repeated must carry a key
-	SafeRoutes []string `yaml:"-"`        // requests that may be repeated without a key
+	Required   bool     `yaml:"required" doc:"a write that is repeated must carry a key; default true where idempotency.key-header is set"`
+	SafeRoutes []string `yaml:"-"` // requests that may be repeated without a key
 }
 
 // ID names the clause.

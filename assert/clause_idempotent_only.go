@@ -30,8 +30,8 @@ func init() {
 
 // IdempotentOnly promises that nothing is done twice.
 type IdempotentOnly struct {
-	SafeRoutes []string      `yaml:"safe-routes"` // "POST /path" or "/path", a trailing * for any rest
-	Quiet      time.Duration `yaml:"quiet"`       // silence after which a call counts as over, unless its client has ended; 5 s at least
+	SafeRoutes []string      `yaml:"safe-routes" doc:"requests that may be repeated without a key: POST /path or /path, a trailing * for any rest; default idempotency.safe-routes"`
+	Quiet      time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

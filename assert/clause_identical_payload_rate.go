@@ -31,7 +31,7 @@ func init() {
 
 // IdenticalPayloadRate promises a bound on repeats of one failed payload.
 type IdenticalPayloadRate struct {
-	Limit Rate `yaml:"limit"` // repeats, the first attempt not counted; default 3/1m
+	Limit Rate `yaml:"limit" doc:"repeats of one failed payload, the first attempt not counted; default limits.identical-payload, else 3/1m"`
 
 	Poll time.Duration `yaml:"-"` // agreed interval of a poller, whose next request is no repeat; 0: none
 }

@@ -39,8 +39,8 @@ func init() {
 
 // JitterPresent promises that waits differ.
 type JitterPresent struct {
-	Share float64 `yaml:"share"` // spread that counts as jitter, as a share of the wait; default 0.05, or a quarter of the agreed width if less
-	Curve Delays  `yaml:"-"`     // the agreed backoff, for the width of its jitter; the zero value leaves its form open
+	Share float64 `yaml:"share" doc:"spread that counts as jitter, as a share of the wait; default 0.05, or a quarter of the agreed width if less"`
+	Curve Delays  `yaml:"-"` // the agreed backoff, for the width of its jitter; the zero value leaves its form open
 }
 
 // ID names the clause.

@@ -35,8 +35,8 @@ func init() {
 
 // JitterRange promises a form of jitter.
 type JitterRange struct {
-	Curve Delays        `yaml:"-"`     // the agreed backoff and its form of jitter
-	Slack time.Duration `yaml:"slack"` // how far outside the range a wait may lie besides the usual tolerance; default 0
+	Curve Delays        `yaml:"-"` // the agreed backoff and its form of jitter
+	Slack time.Duration `yaml:"slack" doc:"how far outside the range a wait may lie besides the usual tolerance; default 0"`
 }
 
 // formCalls is how many calls it takes to tell forms apart.

@@ -33,9 +33,9 @@ func init() {
 
 // MinSpacing promises a wait before every retry.
 type MinSpacing struct {
-	Min       time.Duration `yaml:"min"`        // no wait is shorter; 0 where full jitter is allowed
-	Base      time.Duration `yaml:"base"`       // smallest initial backoff, before jitter; default 50 ms
-	FirstFree bool          `yaml:"first-free"` // the first retry of a call may come at once
+	Min       time.Duration `yaml:"min" doc:"no wait is shorter; default what backoff.initial and backoff.jitter give, 0 where full jitter is allowed"`
+	Base      time.Duration `yaml:"base" doc:"smallest initial backoff, before jitter; default backoff.initial, else 50 ms"`
+	FirstFree bool          `yaml:"first-free" doc:"true: the first retry of a call may come at once; default false"`
 }
 
 // ID names the clause.

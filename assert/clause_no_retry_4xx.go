@@ -31,8 +31,8 @@ func init() {
 
 // NoRetry4xx promises that a 4xx that must not be retried ends the call.
 type NoRetry4xx struct {
-	Table *Responses    `yaml:"-"`     // nil: the strict table
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Table *Responses    `yaml:"-"` // nil: the strict table
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

@@ -30,8 +30,8 @@ func init() {
 
 // NoRetryAfterCancel promises that a cancelled call sends nothing more. When the caller cancelled stands in Run.
 type NoRetryAfterCancel struct {
-	Table *Responses    `yaml:"-"`     // 2xx that ask to come back are no successes; nil: there are none
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Table *Responses    `yaml:"-"` // 2xx that ask to come back are no successes; nil: there are none
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

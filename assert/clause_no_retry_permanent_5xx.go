@@ -25,8 +25,8 @@ func init() {
 
 // NoRetryPermanent5xx promises that a 5xx that stays ends the call.
 type NoRetryPermanent5xx struct {
-	Table *Responses    `yaml:"-"`     // nil: the strict table
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Table *Responses    `yaml:"-"` // nil: the strict table
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

@@ -39,8 +39,8 @@ const (
 
 // RecoveryDrain promises a bounded return after an outage.
 type RecoveryDrain struct {
-	Peak float64 `yaml:"peak"` // requests in any 10 s after the outage, as a multiple of those before it; default 2
-	Load float64 `yaml:"load"` // share of the server's capacity that normal traffic takes, which bounds how soon a backlog is done; default 0.5
+	Peak float64 `yaml:"peak" doc:"requests in any 10 s after the outage, as a multiple of those before it; default 2"`
+	Load float64 `yaml:"load" doc:"share of the server's capacity that normal traffic takes, which bounds how soon a backlog is done; default 0.5"`
 }
 
 // ID names the clause.

@@ -30,8 +30,8 @@ func init() {
 
 // RedirectBound promises that chains of redirects end.
 type RedirectBound struct {
-	Max   int           `yaml:"max"`   // redirects that are followed in a row; default 20
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Max   int           `yaml:"max" doc:"redirects that may be followed in a row; default 20"`
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 const (

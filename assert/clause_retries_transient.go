@@ -34,13 +34,13 @@ func init() {
 
 // RetriesTransient promises that passing failures are tried again.
 type RetriesTransient struct {
-	Share      float64       `yaml:"share"`    // least share of calls that try again; default 1
-	Statuses   []int         `yaml:"statuses"` // default 429, 502, 503, 504; broken connections and cut answers always count
-	Patience   time.Duration `yaml:"patience"` // longest Retry-After that a client has to sit out; default 30 s
-	Table      *Responses    `yaml:"-"`        // what the contract does not want retried; nil: the strict table
-	SafeRoutes []string      `yaml:"-"`        // requests that may be repeated without a key
-	Polls      bool          `yaml:"-"`        // GETs of one thing again and again are polls, and the next one stands for a retry
-	Quiet      time.Duration `yaml:"quiet"`    // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Share      float64       `yaml:"share" doc:"least share of calls that try again, up to 1; default 1"`
+	Statuses   []int         `yaml:"statuses" doc:"failures that count, 400 to 599, besides broken connections and answers cut short, which always do; default 429, 502, 503, 504"`
+	Patience   time.Duration `yaml:"patience" doc:"longest Retry-After that a client has to sit out; default 30 s"`
+	Table      *Responses    `yaml:"-"` // what the contract does not want retried; nil: the strict table
+	SafeRoutes []string      `yaml:"-"` // requests that may be repeated without a key
+	Polls      bool          `yaml:"-"` // GETs of one thing again and again are polls, and the next one stands for a retry
+	Quiet      time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

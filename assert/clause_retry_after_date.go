@@ -27,10 +27,10 @@ func init() {
 
 // RetryAfterDate promises that a wait told as a date is kept.
 type RetryAfterDate struct {
-	Skew   time.Duration `yaml:"skew"`   // how far the client's clock may be ahead of the server's; default 0: one machine
-	Max    time.Duration `yaml:"max"`    // longest wait that has to be kept in full; 0: no bound
-	Longer Longer        `yaml:"longer"` // what is lawful beyond Max; give-up means: no attempt before the date
-	Table  *Responses    `yaml:"-"`      // which answers bind; nil: the strict table
+	Skew   time.Duration `yaml:"skew" doc:"how far the client's clock may be ahead of the server's; default 0: one machine"`
+	Max    time.Duration `yaml:"max" doc:"longest wait that has to be kept in full; default retry-after.max, 0: no bound"`
+	Longer Longer        `yaml:"longer" doc:"what is lawful beyond max; default retry-after.longer; give-up means: no attempt before the date"`
+	Table  *Responses    `yaml:"-"` // which answers bind; nil: the strict table
 }
 
 // ID names the clause.

@@ -30,9 +30,9 @@ func init() {
 
 // RetryAfterDelta promises that a wait told in seconds is kept.
 type RetryAfterDelta struct {
-	Max    time.Duration `yaml:"max"`    // longest wait that has to be kept in full; 0: no bound
-	Longer Longer        `yaml:"longer"` // what is lawful beyond Max; give-up means: no attempt before the full wait
-	Table  *Responses    `yaml:"-"`      // which answers bind; nil: the strict table
+	Max    time.Duration `yaml:"max" doc:"longest wait that has to be kept in full; default retry-after.max, 0: no bound"`
+	Longer Longer        `yaml:"longer" doc:"what is lawful beyond max; default retry-after.longer; give-up means: no attempt before the full wait"`
+	Table  *Responses    `yaml:"-"` // which answers bind; nil: the strict table
 }
 
 // ID names the clause.

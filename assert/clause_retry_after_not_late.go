@@ -31,10 +31,10 @@ func init() {
 
 // RetryAfterNotLate promises that a wait that was told is not stretched much.
 type RetryAfterNotLate struct {
-	More  float64       `yaml:"more"` // how much longer than asked is lawful, as a share; default 0.5
-	Max   time.Duration `yaml:"max"`  // what asks for more is not meant; 0: no bound
-	Curve Delays        `yaml:"-"`    // the agreed backoff, which may be longer
-	Table *Responses    `yaml:"-"`    // which answers bind; nil: the strict table
+	More  float64       `yaml:"more" doc:"how much longer than asked is lawful, as a share, 0.01 to 10; default 0.5"`
+	Max   time.Duration `yaml:"max" doc:"an answer that asks for more is not meant; default retry-after.max, else 30 days"`
+	Curve Delays        `yaml:"-"` // the agreed backoff, which may be longer
+	Table *Responses    `yaml:"-"` // which answers bind; nil: the strict table
 }
 
 // ID names the clause.

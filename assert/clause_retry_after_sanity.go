@@ -38,12 +38,12 @@ func init() {
 	})
 }
 
-// RetryAfterSanity promises that senseless values of Retry-After do no harm.
+// RetryAfterSanity promises that senseless values of Retry-After do no harm. Without a contract Max and Absurd are 120 s by default.
 type RetryAfterSanity struct {
-	Max    time.Duration `yaml:"max"`    // no wait after such a value is longer; default 120 s
-	Absurd time.Duration `yaml:"absurd"` // what asks for more is meant, besides what is no value; default 120 s
-	Min    time.Duration `yaml:"min"`    // no wait after such a value is shorter; 0 where full jitter is allowed
-	Base   time.Duration `yaml:"base"`   // smallest initial backoff, before jitter; default 50 ms
+	Max    time.Duration `yaml:"max" doc:"no wait after such a value is longer; default attempts.within or retry-after.max, the shorter, else 30 days"`
+	Absurd time.Duration `yaml:"absurd" doc:"a value that asks for more is meant, besides what is no value; default retry-after.max, else 30 days"`
+	Min    time.Duration `yaml:"min" doc:"no wait after such a value is shorter; default what backoff.initial and backoff.jitter give, 0 where full jitter is allowed"`
+	Base   time.Duration `yaml:"base" doc:"smallest initial backoff, before jitter; default backoff.initial, else 50 ms"`
 
 	agreed *Contract // says what to do when asked to wait too long; nil: either
 }

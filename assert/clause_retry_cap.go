@@ -34,9 +34,9 @@ func init() {
 
 // RetryCap promises a bound on the attempts of one call.
 type RetryCap struct {
-	Max   int           `yaml:"max"`   // attempts, the first one included; default 4
-	Table *Responses    `yaml:"-"`     // which failures may be retried; nil: the strict table
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Max   int           `yaml:"max" doc:"attempts, the first one included; default attempts.max, else 4"`
+	Table *Responses    `yaml:"-"` // which failures may be retried; nil: the strict table
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

@@ -31,8 +31,8 @@ func init() {
 
 // ServerDirective promises that the server's word about retrying wins over the status.
 type ServerDirective struct {
-	Attempts int           `yaml:"-"`     // that the contract allows; 1: no retry, whatever the server says; 0: any number
-	Quiet    time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Attempts int           `yaml:"-"` // that the contract allows; 1: no retry, whatever the server says; 0: any number
+	Quiet    time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

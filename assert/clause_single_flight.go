@@ -34,8 +34,8 @@ func init() {
 
 // SingleFlight promises that attempts of one call do not overlap.
 type SingleFlight struct {
-	Max   int           `yaml:"max"`   // attempts of one call that may be open together; default 1
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Max   int           `yaml:"max" doc:"attempts of one call that may be open together; default 1"`
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 const (

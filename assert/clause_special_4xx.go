@@ -31,9 +31,9 @@ func init() {
 
 // Special4xx promises that the 4xx that may be repeated are repeated as each of them allows.
 type Special4xx struct {
-	Base  time.Duration `yaml:"base"`  // smallest initial backoff, before jitter, from the second 408 on; default 50 ms
-	Table *Responses    `yaml:"-"`     // nil: the strict table
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Base  time.Duration `yaml:"base" doc:"smallest initial backoff, before jitter, from the second 408 on; default backoff.initial, else 50 ms"`
+	Table *Responses    `yaml:"-"` // nil: the strict table
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

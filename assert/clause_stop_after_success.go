@@ -28,8 +28,8 @@ func init() {
 
 // StopAfterSuccess promises that success ends a call.
 type StopAfterSuccess struct {
-	Table *Responses    `yaml:"-"`     // 2xx that ask to come back are no successes; nil: there are none
-	Quiet time.Duration `yaml:"quiet"` // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Table *Responses    `yaml:"-"` // 2xx that ask to come back are no successes; nil: there are none
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

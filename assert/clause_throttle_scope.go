@@ -36,9 +36,9 @@ func init() {
 
 // ThrottleScope promises that Retry-After holds for the whole client.
 type ThrottleScope struct {
-	Settle time.Duration `yaml:"settle"` // how long calls that are under way may take to hear of it; default 250ms
-	Max    time.Duration `yaml:"max"`    // longest time for which a client has to be quiet; default what the contract obeys, else 30 days
-	Table  *Responses    `yaml:"-"`      // which statuses' Retry-After is honoured; nil: the strict table
+	Settle time.Duration `yaml:"settle" doc:"how long calls that are under way may take to hear of it; default 250 ms"`
+	Max    time.Duration `yaml:"max" doc:"longest time for which a client has to be quiet; default retry-after.max, else 30 days"`
+	Table  *Responses    `yaml:"-"` // which statuses' Retry-After is honoured; nil: the strict table
 }
 
 // ID names the clause.

@@ -32,9 +32,9 @@ func init() {
 
 // TotalDeadline promises a bound on the time of one call.
 type TotalDeadline struct {
-	Within time.Duration `yaml:"within"` // from the first arrival to the end of the last attempt; default 30 s
-	Table  *Responses    `yaml:"-"`      // which failures may be retried; nil: the strict table
-	Quiet  time.Duration `yaml:"quiet"`  // silence after which a call counts as over, unless its client has ended; 5 s at least
+	Within time.Duration `yaml:"within" doc:"from the first arrival to the end of the last attempt; default attempts.within, else 30 s"`
+	Table  *Responses    `yaml:"-"` // which failures may be retried; nil: the strict table
+	Quiet  time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

@@ -30,8 +30,8 @@ func init() {
 // UnprocessedStreamRetry promises that requests of which HTTP/2 says that they were not processed are sent again, in
 // bounds. Whether they count against the cap is no business of this clause.
 type UnprocessedStreamRetry struct {
-	AtOnce int           `yaml:"at-once"` // repeats in a row that may come at once; default 1
-	Quiet  time.Duration `yaml:"quiet"`   // silence after which a call counts as over, unless its client has ended; 5 s at least
+	AtOnce int           `yaml:"at-once" doc:"repeats in a row that may come at once; default 1"`
+	Quiet  time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
 }
 
 // ID names the clause.

@@ -28,29 +28,29 @@ type Contract struct {
 	base *Contract   // the profile that it is based on; nil: none
 }
 
-// Attempts bounds one call.
+// Attempts bounds one call. 0 is no bound.
 type Attempts struct {
-	Max    int           // attempts, the first one included; 0: no bound, in a file the word unlimited
-	Within time.Duration // from the first arrival to the end of the last attempt; 0: no bound, in a file the word unlimited
+	Max    int           `doc:"attempts, the first one included; no bound: unlimited"`
+	Within time.Duration `doc:"from the first arrival to the end of the last attempt; no bound: unlimited"`
 }
 
-// RetryAfter says what is done with a wait that the server asks for.
+// RetryAfter says what is done with a wait that the server asks for. Max 0 is no bound.
 type RetryAfter struct {
-	Max    time.Duration // longest wait that is obeyed; 0: no bound
-	Longer Longer        // what the client does when asked to wait longer than Max
+	Max    time.Duration `doc:"longest wait that is obeyed; no bound: unlimited"`
+	Longer Longer        `doc:"what the client does when asked to wait longer than max"`
 }
 
 // Idempotency says which requests may be sent twice.
 type Idempotency struct {
-	KeyHeader  string   // header that carries the idempotency key; empty: the usual ones
-	SafeRoutes []string // "POST /path" or "/path" that may be repeated without a key; a trailing * matches any rest
+	KeyHeader  string   `doc:"header that carries the idempotency key; empty: the usual ones"`
+	SafeRoutes []string `doc:"POST /path or /path that may be repeated without a key; a trailing * matches any rest"`
 }
 
 // Limits bounds what the server sees of one client.
 type Limits struct {
-	ClientRate       Rates   // requests of one client to one endpoint; every one of them holds; none: nothing promised
-	IdenticalPayload Rate    // repeats of one failed payload; zero: what Attempts.Max needs, but 3 a minute at least
-	Amplification    float64 // requests for each call; zero: Attempts.Max
+	ClientRate       Rates   `doc:"requests of one client to one endpoint; every one of them holds; none: nothing promised"`
+	IdenticalPayload Rate    `doc:"repeats of one failed payload; default what attempts.max needs, but 3 a minute at least"`
+	Amplification    float64 `doc:"requests for each call, on average; default attempts.max"`
 }
 
 // Key is how requests are grouped into calls under this contract: by its table, the pace of its pollers and the copies that it

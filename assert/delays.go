@@ -8,14 +8,13 @@ import (
 
 // Delays describes the waits that the client chooses by itself. Zero values promise nothing.
 type Delays struct {
-	Initial    time.Duration // wait before the first retry, before jitter
-	Multiplier float64       // factor from one wait to the next, before jitter
-	Growth     float64       // least factor by which the mean wait grows per retry, 1: it need not; 0: derived from the waits
-	Max        time.Duration // no wait is longer, before jitter
-	Jitter     Jitter
-	// Schedule lists the waits one by one, before jitter; the last one repeats. It stands in the place of Initial and
-	// Multiplier, as senders of webhooks use it: 5 s, 5 min, 30 min, 2 h.
-	Schedule []time.Duration
+	Initial    time.Duration `doc:"wait before the first retry, before jitter"`
+	Multiplier float64       `doc:"factor from one wait to the next, before jitter"`
+	Growth     float64       `doc:"least factor by which the mean wait grows per retry, 1: it need not; default derived from the waits"`
+	Max        time.Duration `doc:"no wait is longer, before jitter"`
+	Jitter     Jitter        `doc:"how waits are drawn at random: any, none, full, equal, decorrelated, {proportional: 0.5} or {additive: 100ms}"`
+	// As senders of webhooks use it: 5 s, 5 min, 30 min, 2 h.
+	Schedule []time.Duration `doc:"the waits one by one, before jitter, in the place of initial and multiplier; the last one repeats"`
 }
 
 // Delay is the wait before retry k (from 1) without jitter; 0 when the contract does not fix it.

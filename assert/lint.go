@@ -199,7 +199,9 @@ var judged = []struct{ section, field, clause string }{
 	{"backoff", "multiplier", "backoff-growth"}, {"backoff", "growth", "backoff-growth"}, {"backoff", "max", "delay-cap"},
 	{"backoff", "jitter", "jitter-present"}, {"backoff", "schedule", "backoff-growth"}, {"idempotency", "key-header", "idempotency-key-stable"}, {"limits", "client-rate", "client-rate"},
 	{"limits", "identical-payload", "identical-payload-rate"}, {"limits", "amplification", "amplification-factor"},
-	{"budget", "ratio", "retry-budget-ratio"}, {"breaker", "failures", "circuit-breaker"}, {"hedging", "after", "hedge-bounded"},
+	{"budget", "ratio", "retry-budget-ratio"}, {"budget", "reserve", "retry-budget-ratio"}, {"budget", "over", "retry-budget-ratio"},
+	{"breaker", "failures", "circuit-breaker"}, {"breaker", "open", "circuit-breaker"}, {"breaker", "probes", "circuit-breaker"},
+	{"hedging", "after", "hedge-bounded"}, {"hedging", "max", "hedge-bounded"}, {"hedging", "share", "hedge-bounded"},
 	{"poll", "every", "poll-cadence"},
 }
 

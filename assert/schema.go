@@ -62,11 +62,12 @@ func (Responses) JSONSchema() map[string]any {
 	}
 }
 
-// JSONSchema lists the clauses. Their parameters are checked by the loader only.
+// JSONSchema lists the clauses, each with its parameters.
 func (settings) JSONSchema() map[string]any {
 	properties := part{}
 	for _, kind := range Kinds.All() {
-		tuned := part{"type": "object", "properties": part{"level": strict.SchemaPart(Level(0))}}
+		tuned := strict.SchemaPart(kind.example())
+		tuned["properties"].(part)["level"] = strict.SchemaPart(Level(0))
 		properties[kind.ID] = part{"description": kind.Summary, "oneOf": []any{words([]string{"on", "off"}), tuned}}
 	}
 	return mapping(properties)

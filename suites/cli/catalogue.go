@@ -103,7 +103,7 @@ func clauseItems() (all []item) {
 		if k.Late {
 			late = "a slow machine could bend it, so on a noisy one the verdict is inconclusive, never fail"
 		}
-		all = append(all, item{Name: k.ID, Level: k.Level.String(), Summary: k.Summary, Facts: known(
+		told := known(
 			fact{"measured", k.Measure},
 			fact{"why", k.Why},
 			fact{"fix", k.Fix},
@@ -111,7 +111,20 @@ func clauseItems() (all []item) {
 			fact{"needs", evidence(k.Samples)},
 			fact{"noise", late},
 			fact{"judged in", strings.Join(judgedIn(k.ID), ", ")},
-		)})
+		)
+		all = append(all, item{Name: k.ID, Level: k.Level.String(), Summary: k.Summary, Facts: append(told, parameters(k)...)})
+	}
+	return all
+}
+
+// parameters tells what a contract can set for a clause: max in clauses: {retry-cap: {max: 3}}, attempts.max in a section.
+func parameters(k assert.Kind) (all facts) {
+	for _, s := range k.Parameters() {
+		name := s.Name
+		if !strings.Contains(name, ".") {
+			name = "set " + name
+		}
+		all = append(all, fact{name, s.Doc})
 	}
 	return all
 }

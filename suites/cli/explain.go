@@ -15,7 +15,8 @@ func newExplain(w *world) *cobra.Command {
 		Short: "Say what a clause, scenario, fault or schedule is, and why",
 		Long: `Says what is known about a clause, scenario, fault kind, schedule, profile,
 report format or log format: what it is, why, how it is measured, how to fix a client that
-breaks it, and how it is written.`,
+breaks it, and how it is written. What a contract can set for a clause comes last: attempts.max
+stands in the section attempts, "set max" under the clause's name in the section clauses.`,
 		Example: `  retrygate explain jitter-present
   retrygate explain 503-burst`,
 		Args: func(_ *cobra.Command, args []string) error {
