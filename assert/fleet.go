@@ -14,8 +14,8 @@ import (
 // Budget bounds the retries of a client over all its calls.
 type Budget struct {
 	Ratio   float64       `doc:"retries for each first attempt; default 0.1 (SRE book 2016; gRPC A6)"`
-	Reserve int           `doc:"retries on top of that; default 10 (gRPC A6: ten tokens)"`
-	Over    time.Duration `doc:"any stretch of time that long; default 30 s"`
+	Reserve int           `doc:"retries on top of those that first attempts earn; default 10 (gRPC A6: ten tokens)"`
+	Over    time.Duration `doc:"length of the stretch of time that they are counted in; default 30 s"`
 }
 
 // Validate fills in the defaults, and finds budgets that forbid everything or nothing.
@@ -35,7 +35,7 @@ func (b *Budget) Validate(n strict.Node) {
 // Breaker says when a client stops calling a server that fails.
 type Breaker struct {
 	Failures int           `doc:"attempts that fail before it opens at the latest; default 100 (resilience4j, Polly: 100 calls at least)"`
-	Open     time.Duration `doc:"how long it lets nothing through but probes; default 5 s (Polly)"`
+	Open     time.Duration `doc:"how long it lets through nothing but probes; default 5 s (Polly)"`
 	Probes   int           `doc:"requests that it lets through in that time to try the server; default 1 (Polly; resilience4j: 10)"`
 }
 
@@ -52,9 +52,9 @@ func (b *Breaker) Validate(n strict.Node) {
 
 // Hedging lets a client send a second copy of a request while the first is still under way.
 type Hedging struct {
-	After time.Duration `doc:"not sooner than that after the first copy; the 95th percentile of normal latency (The Tail at Scale, 2013)"`
+	After time.Duration `doc:"how long a copy waits for the request before it; no default: the 95th percentile of normal latency is usual (The Tail at Scale, 2013)"`
 	Max   int           `doc:"copies at most, the first one included; default 2"`
-	Share float64       `doc:"calls that get more than one copy, of all; default 0.05"`
+	Share float64       `doc:"share of all calls that may get a copy; default 0.05"`
 }
 
 // Validate fills in the defaults; how long to wait has none, since every API has its own latency.
@@ -73,7 +73,7 @@ func (h *Hedging) Validate(n strict.Node) {
 
 // Poll says that a client asks for the same thing again and again by itself.
 type Poll struct {
-	Every time.Duration `doc:"from one request to the next while all is well"`
+	Every time.Duration `doc:"how long from one request to the next while all is well; no default"`
 }
 
 // Validate wants an interval that a run can see a few of.

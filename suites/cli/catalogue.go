@@ -132,11 +132,11 @@ func parameters(k assert.Kind) (all facts) {
 func evidence(s assert.Samples) string {
 	switch {
 	case s.Calls > 1 && s.Gaps > 0:
-		return fmt.Sprintf("%d calls with %d waits each", s.Calls, s.Gaps)
+		return fmt.Sprintf("%d calls with %s each", s.Calls, plural(s.Gaps, "wait"))
 	case s.Calls > 1:
 		return fmt.Sprintf("%d calls", s.Calls)
 	case s.Gaps > 0:
-		return fmt.Sprintf("a call with %d waits", s.Gaps)
+		return "a call with " + plural(s.Gaps, "wait")
 	default:
 		return ""
 	}
