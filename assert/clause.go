@@ -103,12 +103,27 @@ type Kind struct {
 	// Optional: only contracts whose clauses section names it ask for it.
 	Optional bool
 	Shown    bool // a pass rests on something that was seen, not on its absence, so that lost entries cannot fake it
+	Counts   bool // it counts what one client sends, whatever calls that belongs to
+	Bare     bool // and connections of which no request was read with it
+	Pattern  bool // it judges how waits grow or differ, which times in whole seconds do not show
+	Exact    bool // clients keep it by waiting exactly as long as they are told
+	Proof    Proof
 	Samples  Samples
 
 	// New returns a pointer to the clause with its parameters taken from the contract, or nil if the contract does not
 	// switch it on. A contract's clauses section decodes over what New returns.
 	New func(c *Contract) Clause
 }
+
+// Proof says how many requests for one thing prove a breach although nobody knows which calls they belong to.
+type Proof uint8
+
+// The proofs.
+const (
+	ByCall   Proof = iota // no number does: the clause looks at single calls
+	ByRepeat              // more than the client sends while all is well
+	ByCap                 // more than the agreed attempts make of as many calls
+)
 
 // of makes the clause, nil if the contract does not ask for it.
 func (k Kind) of(c *Contract) Clause {

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "amplification-factor", Level: Critical,
+		ID: "amplification-factor", Level: Critical, Proof: ByCap,
 		Summary: "While things fail, the server sees no more requests for each call than agreed.",
 		Measure: "All attempts divided by all calls, of the calls that met a failure. Hidden transport resends are left out.",
 		Why: "It is the factor by which retries multiply the load on a server that is already failing. Three layers that make four attempts " +

@@ -14,7 +14,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "backoff-growth", Level: Major,
+		ID: "backoff-growth", Level: Major, Pattern: true, Exact: true,
 		Summary: "The waits before the retries of a call grow from one to the next, until they reach their cap.",
 		Measure: "The growth factor of the mean wait over the first five retries of many calls: exp of the slope of its logarithm, waits that a " +
 			"Retry-After directed left out. One sequence proves nothing: correct full jitter waits shorter the second time in a quarter of " +

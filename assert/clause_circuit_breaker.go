@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "circuit-breaker", Level: Major,
+		ID: "circuit-breaker", Level: Major, Counts: true,
 		Summary: "A client stops calling a server that keeps failing, and tries it only now and then until it answers.",
 		Measure: "For each client, in its longest row of requests that the server fails (no answer, a 5xx, 408 or 429, one that the client gave up): how many fail before it sends nothing " +
 			"for half of the agreed time, with as many more as it had under way at a time; and after that the most requests in any stretch as long as that time, until one is answered. Where the " +

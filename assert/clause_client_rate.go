@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "client-rate", Level: Critical,
+		ID: "client-rate", Level: Critical, Counts: true, Bare: true,
 		Summary: "One client sends no more requests to one endpoint than agreed, whatever the server answers.",
 		Measure: "The most requests of one client with one method and path in any stretch of time as long as the limit's; each limit holds. A " +
 			"stretch is taken 2 ms and 1 % short, so that requests spread exactly as agreed never fail.",

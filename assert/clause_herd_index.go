@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "herd-index", Level: Critical, Late: true,
+		ID: "herd-index", Level: Critical, Late: true, Counts: true,
 		Summary: "Clients that failed together do not come back together.",
 		Measure: "The largest share of the clients that make retry k within one window of 50 ms, or 10 % of the median wait if that is more, each " +
 			"measured from its own failure; for each of the first three retries. More than 75 % fail, unless the narrowest lawful jitter (where " +

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "idempotent-only", Level: Critical,
+		ID: "idempotent-only", Level: Critical, Proof: ByRepeat,
 		Summary: "A request that may have been carried out is sent again only if doing it twice does no harm.",
 		Measure: "POST, PATCH, LOCK and CONNECT without an idempotency key, a precondition (If-Match) or a safe route in the contract, that were " +
 			"sent again after an answer behind which the server may have acted: a broken connection, a timeout, a 5xx other than a 503 with " +

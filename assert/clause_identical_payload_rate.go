@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "identical-payload-rate", Level: Critical,
+		ID: "identical-payload-rate", Level: Critical, Proof: ByCap,
 		Summary: "A payload that has failed is not sent again by the same client more often than agreed in any minute.",
 		Measure: "Requests of one client with equal method, path, query and body that follow a failed one, in any stretch of time as long as the " +
 			"limit's. Repeats after a success are left out, those that waited as long as a Retry-After asked, and a " +

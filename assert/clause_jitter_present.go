@@ -15,7 +15,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "jitter-present", Level: Major,
+		ID: "jitter-present", Level: Major, Pattern: true,
 		Summary: "The waits before the same retry differ from call to call and from client to client.",
 		Measure: "For each retry the distance from the shortest to the longest wait over all calls, the longest 15 % left out. More than 5 % of " +
 			"the wait (or a quarter of what the agreed jitter gives, if that is less) and more than the machine's noise (25 ms, three times the " +

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "min-spacing", Level: Critical,
+		ID: "min-spacing", Level: Critical, Exact: true,
 		Summary: "The client waits before every retry; it never sends again at once.",
 		Measure: "Waits from the end of a failed attempt to the next arrival, those that a Retry-After directed left out. Where the contract's " +
 			"initial backoff and jitter give a shortest wait, none may be shorter. Where full jitter is allowed a single short wait is lawful: " +

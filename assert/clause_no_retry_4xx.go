@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "no-retry-4xx", Level: Critical,
+		ID: "no-retry-4xx", Level: Critical, Proof: ByRepeat,
 		Summary: "After an answer that says the request itself is wrong (400, 401, 403, 404, 422 ...) the client does not send it again.",
 		Measure: "The attempts of one call that follow its first 4xx of a kind that the contract marks \"never\". A 401 may be answered once, " +
 			"with other credentials; a 413 or 423 may be repeated if it carried Retry-After, a 409 also under an idempotency key. A request " +

@@ -8,7 +8,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "no-retry-permanent-5xx", Level: Major,
+		ID: "no-retry-permanent-5xx", Level: Major, Proof: ByRepeat,
 		Summary: "After a 5xx that no waiting can mend (501, 505, 506, 507, 508, 510, 511, 526) the client does not try again.",
 		Measure: "The attempts of one call that follow its first 5xx of a kind that the contract marks \"never\".",
 		Why: "Not every 5xx is an outage: a method that the server lacks, a full disk or a loop behind the gateway answers the same to " +

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "poll-cadence", Level: Major, Late: true,
+		ID: "poll-cadence", Level: Major, Late: true, Counts: true,
 		Summary: "A client that polls keeps its interval when requests fail, and does not catch up on what it missed.",
 		Measure: "For each client and endpoint, from one request to the next: the median behind failed requests is at least 95 % of the agreed interval, " +
 			"and no wait at all is below half of it, where the canary's longest stall does not explain it.",

@@ -13,11 +13,11 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "recovery-drain", Level: Critical,
+		ID: "recovery-drain", Level: Critical, Counts: true,
 		Summary: "When an outage ends, clients return gently, and what they had held back is done in bounded time.",
 		Measure: "Requests of all clients after the last one that the outage failed: in any 10 s at most twice as many as before the outage, and back " +
 			"within 20 % of that rate (in any 5 s) by twice the time that the outage takes to work off, outage / (1 - load), from its start. " +
-			"Where requests came unevenly before the outage, as much more than that is undecided as chance explains (four standard deviations). " +
+			"Where requests came unevenly before the outage, as much more than that is undecided as chance explains (five standard deviations). " +
 			"A drain that takes longer fails only if the canary's longest stall does not explain it.",
 		Why: "Two minutes of 503 became four hours: on recovery the backlog came back all at once and knocked the receiver over again, so that every " +
 			"request failed and came back once more.",
@@ -153,11 +153,11 @@ func unevenness(list []arrival) float64 {
 	return sum / float64(len(list)-1) / (mean * mean)
 }
 
-// byChance is how many requests come in a stretch of time at so many times the normal rate, at most: four standard
+// byChance is how many requests come in a stretch of time at so many times the normal rate, at most: five standard
 // deviations above the mean, of which a part is how well the normal rate is known.
 func (o outage) byChance(times float64, in time.Duration) float64 {
 	mean := times * o.rate * in.Seconds()
-	return mean + 4*math.Sqrt(o.uneven*(mean+mean*mean/(o.rate*o.lead.Seconds())))
+	return mean + 5*math.Sqrt(o.uneven*(mean+mean*mean/(o.rate*o.lead.Seconds())))
 }
 
 // serverFailed reports whether the server, not the client, made an end of a request, so that trying again later makes sense.

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "retry-after-date", Level: Major,
+		ID: "retry-after-date", Level: Major, Exact: true,
 		Summary: "Told by Retry-After a date to come back at, the client does not come back before it.",
 		Measure: "The arrival of the next attempt of the call against the instant in the header, for all three forms of HTTP dates. Dates carry " +
 			"whole seconds, so the wait itself is not compared. Giving up is keeping it; a date in the past binds nothing.",

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "retry-after-delta", Level: Critical,
+		ID: "retry-after-delta", Level: Critical, Exact: true,
 		Summary: "Told by Retry-After how many seconds to wait, the client does not come back sooner.",
 		Measure: "After an answer with a whole number of seconds (429, 503, and others whose Retry-After the contract honours) the wait before " +
 			"the next attempt of the call. Giving up is keeping it; 0 binds nothing; a wait longer than the contract's maximum is handled as " +

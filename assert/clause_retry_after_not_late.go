@@ -11,7 +11,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "retry-after-not-late", Level: Minor,
+		ID: "retry-after-not-late", Level: Minor, Exact: true,
 		Summary: "Told by Retry-After how long to wait, the client comes back not much later than that.",
 		Measure: "The wait after an answer whose Retry-After the contract honours, over what was asked. Half as much again is lawful (jitter is added, " +
 			"never taken away), so is the agreed backoff where that is longer, and what a slow machine explains (250 ms, three times the " +

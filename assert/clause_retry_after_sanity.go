@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "retry-after-sanity", Level: Major,
+		ID: "retry-after-sanity", Level: Major, Exact: true,
 		Summary: "A Retry-After that is absurdly long or no value at all neither stalls the client nor makes it come back at once.",
 		Measure: "The wait after a failed answer whose Retry-After asks for more than the contract's maximum, or is neither whole seconds nor a " +
 			"date (negative, a fraction, a word). Giving up is lawful. A wait longer than the maximum fails, or than the time for the whole " +

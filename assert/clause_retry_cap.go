@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "retry-cap", Level: Critical,
+		ID: "retry-cap", Level: Critical, Proof: ByCap,
 		Summary: "The client makes no more attempts at one call than agreed, whatever goes wrong.",
 		Measure: "Attempts of one call, the first one included and hidden transport resends left out. One attempt too many fails at once, " +
 			"also after a network failure that the contract does not let be retried, or once only. A " +

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	register(Kind{
-		ID: "throttle-scope", Level: Major, Late: true,
+		ID: "throttle-scope", Level: Major, Late: true, Counts: true,
 		Summary: "A client that is told to wait holds back all its calls, not only the one that was told.",
 		Measure: "Requests of other calls of the same client that arrive while an answer's Retry-After runs, from 250 ms behind that answer on, for " +
 			"the statuses whose Retry-After the contract honours; none may. Calls that were under way need the time in between to hear of it; it " +

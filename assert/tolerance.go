@@ -80,9 +80,9 @@ func rounded(calls []Call) (coarsest time.Duration) {
 
 // tooCoarse takes back a verdict on the pattern of waits that are short beside what their ends are rounded to: from whole
 // seconds only counts, caps and rates show then.
-func tooCoarse(r Result, calls []Call) Result {
+func tooCoarse(r Result, kind Kind, calls []Call) Result {
 	coarsest := rounded(calls)
-	if coarsest <= noiseFloor || r.Verdict != Pass && r.Verdict != Fail || r.Clause != "backoff-growth" && r.Clause != "jitter-present" {
+	if !kind.Pattern || coarsest <= noiseFloor || r.Verdict != Pass && r.Verdict != Fail {
 		return r
 	}
 	var waits []time.Duration

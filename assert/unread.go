@@ -117,12 +117,8 @@ func (c *Call) read() *Call {
 	return &only
 }
 
-// withRequests leaves the calls out that are bare connections: they count as arrivals only.
-func withRequests(clause Clause, calls []Call) []Call {
-	switch clause.(type) {
-	case ClientRate, *ClientRate:
-		return calls
-	}
+// withRequests leaves the calls out that are bare connections.
+func withRequests(calls []Call) []Call {
 	if !slices.ContainsFunc(calls, func(c Call) bool { return c.Rule == unreadRule }) {
 		return calls
 	}

@@ -8,11 +8,6 @@ import (
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
-// ofAddresses are the clauses that count what comes from one address, whoever sends it.
-var ofAddresses = map[string]bool{
-	"client-rate": true, "circuit-breaker": true, "herd-index": true, "poll-cadence": true, "recovery-drain": true, "throttle-scope": true,
-}
-
 // enoughUsers is how often the same has to be asked for soon after a success before it is no accident.
 const enoughUsers = 2
 
@@ -20,7 +15,8 @@ const enoughUsers = 2
 // asked for as soon after successes, where nobody has a reason to repeat it.
 func excuse(res assert.Result, entries []journal.Entry, resolution time.Duration) assert.Result {
 	n := len(res.Witness)
-	if res.Verdict != assert.Fail || ofAddresses[res.Clause] || n < 2 {
+	kind, _ := assert.Kinds.Get(res.Clause)
+	if res.Verdict != assert.Fail || kind.Counts || n < 2 { // what comes from an address counts, whoever sends it
 		return res
 	}
 	last := &res.Witness[n-1]

@@ -41,7 +41,7 @@ func (o *outcome) weigh(h healthy, c *assert.Contract) {
 			res = o.excuse(res, h, c)
 		case res.Verdict == assert.Pass && id == "stop-after-success":
 			res = o.unsay(res, h)
-		case res.Verdict == assert.Pass && groups[id] > 0:
+		case res.Verdict == assert.Pass && kindOf(id).Proof != assert.ByCall: // a repeat in disguise escapes it
 			res = o.suspect(res, h)
 		}
 		o.results[id] = res
@@ -51,31 +51,18 @@ func (o *outcome) weigh(h healthy, c *assert.Contract) {
 	}
 }
 
-// proof says how many requests for one thing prove a breach whatever calls they belong to.
-type proof uint8
-
-const (
-	one   proof = iota + 1 // more than the client makes while all is well
-	capOf                  // more than the cap allows for as many calls
-)
-
-// groups are the clauses whose breach is proved by number alone, and those (0 is not among them) that a repeat in disguise
-// escapes.
-var groups = map[string]proof{
-	"no-retry-4xx": one, "no-retry-permanent-5xx": one, "idempotent-only": one,
-	"retry-cap": capOf, "amplification-factor": capOf, "identical-payload-rate": capOf,
-}
-
-// counted are the clauses that count requests, whatever calls they belong to.
-var counted = map[string]bool{
-	"client-rate": true, "circuit-breaker": true, "herd-index": true, "poll-cadence": true, "recovery-drain": true, "throttle-scope": true,
+// kindOf is what is known about a clause of the contract.
+func kindOf(id string) assert.Kind {
+	kind, _ := assert.Kinds.Get(id)
+	return kind
 }
 
 // excuse makes a breach undecided when the requests that show it may be calls of their own: the client asks for the same
 // thing more than once even while all is well, and does not say which request belongs to which call. What never became a
 // request may have been meant for anything that the client asks for.
 func (o *outcome) excuse(res assert.Result, h healthy, c *assert.Contract) assert.Result {
-	if counted[res.Clause] || len(res.Witness) == 0 {
+	kind := kindOf(res.Clause)
+	if kind.Counts || len(res.Witness) == 0 {
 		return res
 	}
 	last := res.Witness[len(res.Witness)-1]
@@ -97,9 +84,9 @@ func (o *outcome) excuse(res assert.Result, h healthy, c *assert.Contract) asser
 	}
 	bound := n
 	switch {
-	case groups[res.Clause] == capOf:
+	case kind.Proof == assert.ByCap:
 		bound = n * max(1, c.Requests())
-	case groups[res.Clause] == one && res.Witness[0].Status == 401:
+	case kind.Proof == assert.ByRepeat && res.Witness[0].Status == 401:
 		bound = 2 * n // each call may answer one challenge
 	}
 	sent := 0
@@ -108,7 +95,7 @@ func (o *outcome) excuse(res assert.Result, h healthy, c *assert.Contract) asser
 			sent++
 		}
 	}
-	if groups[res.Clause] != 0 && sent > bound {
+	if kind.Proof != assert.ByCall && sent > bound {
 		return res
 	}
 	res.Verdict, res.Witness = assert.Inconclusive, nil

@@ -180,7 +180,7 @@ func (p paces) slack(i, speed int) time.Duration {
 // exact reports whether a clause is one that clients keep by waiting exactly as long as they are told, so that they would
 // seem early if the slack were taken off. What it hides must then be small beside the waits.
 func (p paces) exact(id string, speed int) bool {
-	return (id == "min-spacing" || id == "backoff-growth" || strings.HasPrefix(id, "retry-after-")) && 5*p.slack(0, speed) <= p.pace.Wait
+	return kindOf(id).Exact && 5*p.slack(0, speed) <= p.pace.Wait
 }
 
 // variants judges a run once more for what the machine may have done to it: as if each wait had been shorter by its slack,
