@@ -20,7 +20,7 @@ func (c Client) Examine(ctx context.Context, driven func(method string) driver.C
 	}
 	r.Seen = all
 	r.Differences = c.Differ(r.Seen)
-	r.Policy = policy(calls)
+	r.Policy = assert.Inferred(calls).Sentence()
 	if !whole || c.Unjudged != "" {
 		return r, nil
 	}

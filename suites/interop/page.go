@@ -13,7 +13,7 @@ import (
 func (r row) page() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "# %s, %s\n\n[Scoreboard](%s)\n\n", r.Title(), r.Result.Version, boardFile)
-	fmt.Fprintf(&s, "By its source: %s.\n\nSeen between 503s: %s.\n\nRead:\n\n", r.Policy, r.Result.Policy)
+	fmt.Fprintf(&s, "By its source: %s.\n\nAfter 503: %s.\n\nRead:\n\n", r.Policy, r.Result.Policy)
 	for _, source := range r.Sources {
 		fmt.Fprintf(&s, "- %s\n", source)
 	}
@@ -83,10 +83,13 @@ func waits(all []time.Duration) string {
 	return few(words)
 }
 
+// mostWaits bounds how many waits are written out.
+const mostWaits = 8
+
 // few joins the first of words.
 func few(words []string) string {
-	if len(words) > 2*mostWaits {
-		words = append(slices.Clone(words[:2*mostWaits]), "…")
+	if len(words) > mostWaits {
+		words = append(slices.Clone(words[:mostWaits]), "…")
 	}
 	return strings.Join(words, ", ")
 }

@@ -22,16 +22,22 @@ type Seen struct {
 	Noise    time.Duration   `json:"-"` // by which the machine may have bent a wait
 }
 
+// policyCase is the case whose waits show a client's policy best.
+const policyCase = "503"
+
+// slots are shared by all clients that are commands, so that only a few processes of them all start at a time.
+var slots = driver.NewSlots(0)
+
 // Probe puts a client through all cases, side by side. With memory, which takes a bubble of virtual time, no wait is cut
 // short and none is late; else each client is stopped after 25 s.
 // calls are what the client did in the case of policyCase.
 func Probe(ctx context.Context, client func(method string) driver.Client, memory bool) (all []Seen, calls []assert.Call, err error) {
-	o := driver.Options{Seed: 1, Memory: memory, Slots: driver.NewSlots(len(Cases())), Enough: -1}
+	o := driver.Options{Seed: 1, Memory: memory, Enough: -1}
 	limit := caseLimit
 	if memory {
-		limit = time.Hour
+		o.Slots, limit = driver.NewSlots(len(Cases())), time.Hour
 	} else {
-		o.Canary = driver.NewCanary()
+		o.Slots, o.Canary = slots, driver.NewCanary()
 	}
 	by := make([][]Seen, len(Cases()))
 	group, ctx := errgroup.WithContext(ctx)

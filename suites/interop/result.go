@@ -19,7 +19,7 @@ type Result struct {
 	Client      string         `json:"client"`   // the file's name without its end
 	Version     string         `json:"version"`  // that was run
 	Seen        []Seen         `json:"seen"`
-	Policy      string         `json:"policy"` // inferred, in words
+	Policy      string         `json:"policy"` // inferred from the waits after 503, in words
 	Report      *report.Report `json:"report"` // by the strict contract; nil: not judged
 	Differences []string       `json:"differences"`
 }

@@ -71,7 +71,7 @@ Requests are those for one call when every answer is the same for good: 400, 503
 func (b Board) front() string {
 	var s strings.Builder
 	s.WriteString(intro)
-	s.WriteString("| client | version | after 400 | after 503 | after a reset | waits between 503s | kept | broken | up to the caller |\n" +
+	s.WriteString("| client | version | after 400 | after 503 | after a reset | inferred from what followed 503 | kept | broken | up to the caller |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
 	for _, l := range b.Languages {
 		for _, r := range b.rows(l) {
