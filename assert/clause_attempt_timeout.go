@@ -102,7 +102,7 @@ func (p AttemptTimeout) tooLong(t *tally, c *Call, k int, lasted time.Duration) 
 		limit *= 2
 	}
 	until := e.At + lasted
-	if e.Delivered() && e.Fault == "" || unread(e) || lasted <= limit+Late(limit, c.Run.Noise.P99(e.At, until))+c.Run.Noise.Resolution {
+	if e.Delivered() && e.Fault == "" || unread(e) || lasted <= limit+c.Run.Noise.Late(limit, e.At, until) {
 		return false
 	}
 	t.late(c, lateness{e.At, until, lasted - limit, 1}, float64(lasted), func() (string, []journal.Entry) {

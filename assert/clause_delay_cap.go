@@ -63,7 +63,7 @@ func (p DelayCap) Check(calls []Call) Result {
 		for k, wait := range ownWaits(c) {
 			seen = true
 			limit := p.limit(k + 1)
-			if wait <= limit+Late(limit, c.Run.Noise.P99(endOf(&c.Attempts[k]), c.Attempts[k+1].At)) {
+			if wait <= limit+c.Run.Noise.Late(limit, endOf(&c.Attempts[k]), c.Attempts[k+1].At) {
 				longest = max(longest, wait)
 				continue
 			}

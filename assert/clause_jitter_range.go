@@ -119,7 +119,7 @@ func (p JitterRange) outside(t *tally, c *Call) {
 		case wait < floor-c.Run.Noise.Early(floor)-p.Slack:
 			t.breach(c, float64(floor-wait)/float64(delay), say)
 			return
-		case wait > ceiling+Late(ceiling, c.Run.Noise.P99(from, to))+c.Run.Noise.Resolution+p.Slack:
+		case wait > ceiling+c.Run.Noise.Late(ceiling, from, to)+p.Slack:
 			t.late(c, lateness{from, to, wait - ceiling, 1}, float64(wait-ceiling)/float64(delay), say)
 			return
 		}

@@ -24,7 +24,7 @@ func init() {
 			"incident S0, mobile app looping on 400",
 		Samples: Samples{Calls: 3},
 		New: func(c *Contract) Clause {
-			return &NoRetry4xx{Table: c.Responses, Quiet: quietOf(c)}
+			return &NoRetry4xx{Table: c.Responses, Quiet: longQuiet(c)}
 		},
 	})
 }
@@ -32,7 +32,7 @@ func init() {
 // NoRetry4xx promises that a 4xx that must not be retried ends the call.
 type NoRetry4xx struct {
 	Table *Responses    `yaml:"-"` // nil: the strict table
-	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default three times the longest wait of the contract, 30 s at least"`
 }
 
 // ID names the clause.

@@ -51,7 +51,7 @@ func (p NoRetryAfterCancel) Check(calls []Call) Result {
 		if cancelled == 0 || !goingOn(c, p.Table, cancelled) {
 			continue
 		}
-		late := Late(0, c.Run.Noise.P99(cancelled, cancelled)) + c.Run.Noise.Resolution
+		late := c.Run.Noise.Late(0, cancelled, cancelled)
 		after := len(c.Attempts)
 		for after > 0 && c.Attempts[after-1].At > cancelled+late {
 			after--

@@ -18,7 +18,7 @@ func init() {
 			"v0.7.8 and failsafe-go leave 501 out",
 		Samples: Samples{Calls: 3},
 		New: func(c *Contract) Clause {
-			return &NoRetryPermanent5xx{Table: c.Responses, Quiet: quietOf(c)}
+			return &NoRetryPermanent5xx{Table: c.Responses, Quiet: longQuiet(c)}
 		},
 	})
 }
@@ -26,7 +26,7 @@ func init() {
 // NoRetryPermanent5xx promises that a 5xx that stays ends the call.
 type NoRetryPermanent5xx struct {
 	Table *Responses    `yaml:"-"` // nil: the strict table
-	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default the longest wait of the contract, and 5 s at least"`
+	Quiet time.Duration `yaml:"quiet" doc:"silence after which a call counts as over, unless its client has ended; default three times the longest wait of the contract, 30 s at least"`
 }
 
 // ID names the clause.

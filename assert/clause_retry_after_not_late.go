@@ -103,7 +103,7 @@ func (p RetryAfterNotLate) Check(calls []Call) Result {
 // tolerated is what a machine may add to such a wait.
 func (p RetryAfterNotLate) tolerated(w toldWait) time.Duration {
 	from := endOf(&w.call.Attempts[w.at])
-	return Late(w.asked, w.call.Run.Noise.P99(from, from+w.wait)) + w.call.Run.Noise.Resolution
+	return w.call.Run.Noise.Late(w.asked, from, from+w.wait)
 }
 
 // waits collects all that were told.

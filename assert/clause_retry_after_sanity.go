@@ -152,7 +152,7 @@ func (p RetryAfterSanity) measure(t *tally, c *Call, k int, wait time.Duration) 
 		t.breach(c, float64(k), say(wanted))
 	case wait < p.Min-c.Run.Noise.Early(p.Min):
 		t.breach(c, float64(p.Min-wait), say("not before "+span(p.Min)))
-	case wait > p.Max+Late(p.Max, c.Run.Noise.P99(from, to)):
+	case wait > p.Max+c.Run.Noise.Late(p.Max, from, to):
 		t.late(c, lateness{from, to, wait - p.Max, 1}, float64(wait), say("to wait "+span(p.Max)+" at most, or to give up"))
 	default:
 		return false
@@ -171,7 +171,7 @@ func (p RetryAfterSanity) last(t *tally, c *Call, k int) (done, over bool) {
 	}
 	from, until := endOf(e), c.Run.Until
 	waited := until - from
-	if c.Run.Ended || !c.Run.Working || waited <= p.Max+Late(p.Max, c.Run.Noise.P99(from, until)) {
+	if c.Run.Ended || !c.Run.Working || waited <= p.Max+c.Run.Noise.Late(p.Max, from, until) {
 		return false, c.Run.Ended
 	}
 	t.late(c, lateness{from, until, waited - p.Max, 1}, float64(waited), func() (string, []journal.Entry) {

@@ -14,7 +14,8 @@ func init() {
 	register(Kind{
 		ID: "retry-budget-ratio", Level: Major,
 		Summary: "Over all its calls, a client's retries stay within a budget that its first attempts earn.",
-		Measure: "For each client, in any stretch of the agreed length: retries less the reserve, by first attempts. Where requests do not say which " +
+		Measure: "For each client, in any stretch of the agreed length: retries less the reserve, by first attempts; one more is let pass, " +
+			"since on its way it may overtake the first attempts that earned it. Where requests do not say which " +
 			"call they belong to, the whole run is counted: what the client sent beyond the calls that it was given is retries.",
 		Why: "A cap bounds one call, not a thousand: in an outage every call uses all its attempts, and the server gets several times its load just " +
 			"when it can bear least. With a budget of 10 % it never gets more than 1.1 times.",
@@ -142,7 +143,7 @@ func (p RetryBudgetRatio) look(v *budgetVerdict, list []spending, run *Run) {
 
 // lookAtAll judges a client by the number of its requests: those beyond the calls that it was given are retries.
 func (p RetryBudgetRatio) lookAtAll(v *budgetVerdict, list []spending, given []time.Duration) {
-	if len(given) < leastOffered {
+	if len(given) < leastOffered || !slices.ContainsFunc(list, func(a spending) bool { return failed(a.entry) }) {
 		return
 	}
 	v.clients++

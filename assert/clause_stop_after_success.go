@@ -73,7 +73,7 @@ func (p StopAfterSuccess) Check(calls []Call) Result {
 
 // underWay is how long after the success an attempt may arrive that was sent before it: longer on a machine that stalled.
 func (p StopAfterSuccess) underWay(n Noise, success time.Duration) time.Duration {
-	return max(Late(0, n.P99(0, maxTime)), 2*n.Max(success, success+lateFloor)) + n.Resolution
+	return max(n.Late(0, 0, maxTime), 2*n.Max(success, success+lateFloor)+n.Resolution)
 }
 
 // firstSuccess is the index of the first attempt that succeeded, -1 if none did.

@@ -67,7 +67,7 @@ func (p TotalDeadline) Check(calls []Call) Result {
 		switch {
 		case another(c, len(c.Attempts)-2, p.Within):
 			t.keep(true)
-		case lasted > p.Within+Late(p.Within, c.Run.Noise.P99(began, until)):
+		case lasted > p.Within+c.Run.Noise.Late(p.Within, began, until):
 			by := lateness{began, until, lasted - p.Within, 2 * len(c.Attempts)} // each attempt and each wait
 			t.late(c, by, float64(lasted), func() (string, []journal.Entry) { return p.text(c, lasted), firstAndLast(c) })
 		case p.tested(c):
@@ -94,7 +94,7 @@ func (p TotalDeadline) tested(c *Call) bool {
 func (p TotalDeadline) text(c *Call, lasted time.Duration) string {
 	n := len(c.Attempts)
 	last := &c.Attempts[n-1]
-	limit := p.Within + Late(p.Within, c.Run.Noise.P99(c.Attempts[0].At, last.At))
+	limit := p.Within + c.Run.Noise.Late(p.Within, c.Attempts[0].At, last.At)
 	contract := "the contract ends a call after " + span(p.Within)
 	switch arrived := last.At - c.Attempts[0].At; {
 	case arrived > limit:

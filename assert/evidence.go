@@ -354,6 +354,9 @@ func span(d time.Duration) string {
 // quietOf is the silence that shows a call to be over under a contract: longer than any wait that it allows.
 func quietOf(c *Contract) time.Duration { return c.Backoff.Jitter.Ceiling(c.Backoff.Longest()) }
 
+// longQuiet is the silence after an answer that ends a call for good: who goes on after it keeps to no contract's waits.
+func longQuiet(c *Contract) time.Duration { return max(3*quietOf(c), 30*time.Second) }
+
 // atLeast fails at a parameter that the file sets below least; what it does not set is left to the defaults.
 func atLeast[T cmp.Ordered](n strict.Node, field string, v, least T) {
 	if _, set := n.Field(field); set {

@@ -284,6 +284,7 @@ func TestBudgets(t *testing.T) {
 		{"without ids, more than it was given", anonymous, given(30), assert.Fail},
 		{"without ids, as many as it was given", anonymous, given(60), assert.Inconclusive},
 		{"without ids or word", anonymous, nil, assert.NotExercised},
+		{"without ids, and nothing failed", steady(history.New(), 0, 60, 100*ms, 200), given(60), assert.NotExercised},
 	} {
 		if got := judged(t, "retry-budget-ratio", test.h, test.run); got.Verdict != test.want {
 			t.Errorf("%s: %s, want %s: %s", test.name, got.Verdict, test.want, got.Detail)

@@ -49,6 +49,9 @@ func TestRounded(t *testing.T) {
 		{"thirty in ten seconds", &assert.ClientRate{Limits: assert.Rates{{N: 10, Per: 10 * sec}}}, sec, repeat(40, 300*ms), assert.Fail},
 		{"a curve that whole seconds cut short", &assert.BackoffGrowth{Curve: assert.Delays{Initial: 1500 * ms, Multiplier: 2}}, sec,
 			[]time.Duration{1500 * ms, 3 * sec, 6 * sec}, assert.Pass},
+		{"waits of 1.5 s look like 2 s", &assert.DelayCap{Max: 1500 * ms}, sec, []time.Duration{1500 * ms, 1500 * ms}, assert.Pass},
+		{"waits of 5 s where 1.5 were agreed", &assert.DelayCap{Max: 1500 * ms}, sec, []time.Duration{5 * sec, 5 * sec}, assert.Inconclusive},
+		{"2.4 s look like 3 s", &assert.TotalDeadline{Within: 2500 * ms}, sec, []time.Duration{1500 * ms, 900 * ms}, assert.Pass},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -24,6 +24,12 @@ func (n Noise) Early(delay time.Duration) time.Duration { return Early(delay) + 
 // Late is how much later than promised something may come on a machine whose canary was late by p99 at worst.
 func Late(delay, p99 time.Duration) time.Duration { return max(lateFloor, 3*p99, delay/10) }
 
+// Late is how much later than promised something may come between two instants: by what the canary saw there, and by what
+// times are rounded to.
+func (n Noise) Late(delay, from, to time.Duration) time.Duration {
+	return Late(delay, n.P99(from, to)) + n.Resolution
+}
+
 // Known reports whether a canary ran.
 func (n Noise) Known() bool { return len(n.Slices) > 0 }
 
