@@ -18,9 +18,10 @@ const (
 	WithRetryAfter                       // never, unless the answer carries Retry-After; then backoff
 	WithRetryAfterOrKey                  // as WithRetryAfter, and a request with an idempotency key may be retried too
 	Backoff                              // retried within the bounds on attempts, time and waits
+	NeverAgain                           // no further attempt, and no further call to the same place
 )
 
-var behaviourNames = [...]string{"unspecified", "never", "once", "once-after-refresh", "with-retry-after", "with-retry-after-or-key", "backoff"}
+var behaviourNames = [...]string{"unspecified", "never", "once", "once-after-refresh", "with-retry-after", "with-retry-after-or-key", "backoff", "never-again"}
 
 var behaviourTexts = [...]string{
 	"nothing is agreed",
@@ -30,6 +31,7 @@ var behaviourTexts = [...]string{
 	"retries only if the answer carries `Retry-After`",
 	"retries only if the answer carries `Retry-After` or the request an idempotency key",
 	"retries with backoff",
+	"does not retry, and sends nothing there any more",
 }
 
 // String gives the word that contract files use.

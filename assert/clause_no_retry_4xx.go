@@ -15,14 +15,15 @@ func init() {
 		Measure: "The attempts of one call that follow its first 4xx of a kind that the contract marks \"never\". A 401 may be answered once, " +
 			"with other credentials; a 413 or 423 may be repeated if it carried Retry-After, a 409 also under an idempotency key. A request " +
 			"that was merged after a 409, 412 or 423, made smaller after a 413, packed otherwise after a 415, given its condition after a 428 or " +
-			"asked for in another part after a 416 is another request, and so is the first one after a 411 or 417 in a row.",
+			"asked for in another part after a 416 is another request, and so is the first one after a 411 or 417 in a row. Where the contract " +
+			"says \"never-again\", and the client was given several calls, later ones to that path fail too.",
 		Why: "A wrong request stays wrong. A client that repeats it turns one bad payload into a flood that no recovery ends: one mobile " +
 			"app sent 823,000 identical requests in four days, every one answered 400.",
 		Fix: "Decide by status before any retry: on 4xx except 408, 421, 425 and 429 log the answer, drop the item, tell the caller. In retry " +
 			"libraries wrap such an error as permanent (backoff.Permanent, retry.Unrecoverable) or use a status list, not \"any error\".",
 		Source: "RFC 9110 15.5.1 and 15.5.4 (June 2022); AIP-194; Kubernetes API conventions; OTLP specification (read in 2026); " +
 			"incident S0, mobile app looping on 400",
-		Samples: Samples{Calls: 3},
+		Samples: Samples{Calls: 3, Each: 3},
 		New: func(c *Contract) Clause {
 			return &NoRetry4xx{Table: c.Responses, Quiet: longQuiet(c)}
 		},
@@ -67,6 +68,7 @@ func noRetry(id string, calls []Call, table *Responses, class int, quiet time.Du
 			t.keep(ends.over(c))
 		}
 	}
+	goneFor(&t, calls, table, class)
 	return t.result(
 		fmt.Sprintf("no attempt followed a %dxx that forbids one", class/100),
 		fmt.Sprintf("no call was answered with a %dxx after which the contract forbids another attempt", class/100),

@@ -2,6 +2,7 @@ package assert_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/retrygate/retrygate/assert"
 	"github.com/retrygate/retrygate/assert/internal/history"
@@ -87,5 +88,35 @@ func TestNoRetry4xxFindsTheRetryInATimer(t *testing.T) {
 	calls := assert.Calls(h.Entries(), assert.Key{Run: &assert.Run{Ended: true}})
 	if r := (assert.NoRetry4xx{}).Check(calls); r.Verdict != assert.Fail {
 		t.Errorf("%s: %s", r.Verdict, r.Detail)
+	}
+}
+
+// Where nothing is to be sent any more, later calls are breaches too, if the client was given several.
+func TestNeverAgain(t *testing.T) {
+	c := load(t, "responses: {410: never-again}")
+	given := map[string][]time.Duration{"a": {0, s}}
+	for name, x := range map[string]struct {
+		history *history.Builder
+		given   map[string][]time.Duration
+		want    assert.Verdict
+	}{
+		"sent again":            {post().Call("1").Attempt(0, ms, 410).Call("2").Attempt(s, ms, 410), given, assert.Fail},
+		"by another method":     {post().Call("1").Attempt(0, ms, 410).Call("2").Request("PUT", "/orders").Attempt(s, ms, 410), given, assert.Fail},
+		"to another place":      {post().Call("1").Attempt(0, ms, 410).Call("2").Request("POST", "/b").Attempt(s, ms, 410), given, assert.Pass},
+		"was just being sent":   {post().Call("1").Attempt(0, 200*ms, 410).Call("2").Attempt(100*ms, ms, 410).Call("3").Attempt(300*ms, ms, 410), given, assert.Pass},
+		"by another client":     {post().Call("1").Attempt(0, ms, 410).Client("b").Call("2").Attempt(s, ms, 410), given, assert.Pass},
+		"in a recorded history": {post().Call("1").Attempt(0, ms, 410).Call("2").Attempt(s, ms, 410), nil, assert.Pass},
+		"retried":               {post().Call("1").Attempt(0, ms, 410).Attempt(s, ms, 410), nil, assert.Fail},
+	} {
+		run := &assert.Run{Ended: true, Noise: calm, Given: x.given}
+		if r := assert.Judge(c, []string{"no-retry-4xx"}, assert.Calls(x.history.Entries(), assert.Key{Run: run}))[0]; r.Verdict != x.want {
+			t.Errorf("%s: %v: %s", name, r.Verdict, r.Detail)
+		}
+	}
+	for _, profile := range []string{"strict", "webhook"} {
+		want := map[string]assert.Behaviour{"strict": assert.Never, "webhook": assert.NeverAgain}[profile]
+		if got := load(t, "profile: "+profile).Responses.Status(410).Retry; got != want {
+			t.Errorf("%s: 410 is %v, want %v", profile, got, want)
+		}
 	}
 }

@@ -53,7 +53,7 @@ func (t *Responses) Status(code int) Response {
 }
 
 // For is what the client is expected to do after this answer. The behaviours that depend on Retry-After or a key are
-// resolved: they come back as Backoff or Never. Successes, redirects and open exchanges are Unspecified unless a row
+// resolved: they come back as Backoff or Never, and NeverAgain as Never. Successes, redirects and open exchanges are Unspecified unless a row
 // says otherwise.
 func (t *Responses) For(e journal.Entry) Behaviour { return t.after(&e) }
 
@@ -100,6 +100,8 @@ func (t *Responses) fails(e *journal.Entry) bool {
 
 func resolve(b Behaviour, e *journal.Entry) Behaviour {
 	switch b {
+	case NeverAgain:
+		return Never
 	case WithRetryAfter:
 		if e.RetryAfter == "" {
 			return Never

@@ -16,7 +16,7 @@ func (t *Responses) spent(c *Call) int {
 			continue
 		}
 		class := classOf(e)
-		switch t.network[class].Retry {
+		switch resolve(t.network[class].Retry, e) {
 		case Never:
 			return i
 		case Once:
