@@ -87,8 +87,13 @@ type Result struct {
 	Chance  float64 // of a breach, where it is known: how likely a client that keeps the clause shows the same; 0: not at all
 }
 
-// Samples is how much evidence a clause needs before it may decide: calls, and waits (gaps) in each.
-type Samples struct{ Calls, Gaps int }
+// Samples is how much evidence a clause needs before it may decide. The scenarios that put it to the test bring that many
+// calls between them; a run of verify sees to that.
+type Samples struct {
+	Calls, Gaps int  // calls, and waits in each
+	Each        int  // calls for each of the answers that a scenario shares out among its clients; 0: no matter
+	Together    bool // all in one scenario: only calls that met the same can be compared
+}
 
 // Kind describes a clause: what list and explain show, and how a contract switches it on.
 type Kind struct {

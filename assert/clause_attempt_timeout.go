@@ -22,7 +22,7 @@ func init() {
 			"percentile, and let the timeout close the connection or reset the stream.",
 		Source: "Amazon Builders' Library, \"Timeouts, retries, and backoff with jitter\" (2019); Standard Webhooks (15 to 30 s); GitHub " +
 			"webhooks (10 s), Shopify webhooks (5 s), .NET resilience handler (10 s), read in 2026",
-		Late: true, Samples: Samples{Calls: 3},
+		Late: true, Samples: Samples{Calls: 10},
 		New: func(c *Contract) Clause {
 			p := &AttemptTimeout{Max: usualTimeout}
 			if c.Attempts.Within > 0 {

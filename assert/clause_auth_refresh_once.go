@@ -24,7 +24,7 @@ func init() {
 			"refresh itself through the code that refreshes.",
 		Source: "RFC 9110 15.5.2 and 15.5.4 (June 2022); RFC 6749 5.2; reports of endless refreshes: OpenMeet-Team/openmeet-platform pull " +
 			"request 414, vaadin-connect issue 335 (read in 2026)",
-		Samples: Samples{Calls: 3},
+		Samples: Samples{Calls: 15, Each: 5},
 		New: func(c *Contract) Clause {
 			return &AuthRefreshOnce{Table: c.Responses, Quiet: quietOf(c)}
 		},

@@ -27,7 +27,7 @@ func init() {
 			"only after a success. In libraries choose the exponential policy: the default is often a fixed wait or none.",
 		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); gRPC A6; OTLP specification; Standard Webhooks (read in 2026); " +
 			"incidents S0 and S2; sample sizes simulated",
-		Samples: Samples{Calls: 20, Gaps: 3},
+		Samples: Samples{Calls: 20, Gaps: 3, Together: true},
 		New: func(c *Contract) Clause {
 			if c.Backoff.MinGrowth() == 0 {
 				return nil

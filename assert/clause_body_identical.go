@@ -18,7 +18,7 @@ func init() {
 			"Build the request once, outside the retry loop: no timestamps or random boundaries per attempt.",
 		Source: "Azure SDK guideline (must rewind); databricks-sdk-java PR 872 (files of 0 bytes after a retry), aiohttp PR 13330, undici " +
 			"issue 470 (read in 2026)",
-		Samples: Samples{Calls: 5},
+		Samples: Samples{Calls: 5, Each: 5},
 		New:     func(*Contract) Clause { return &BodyIdentical{} },
 	})
 }

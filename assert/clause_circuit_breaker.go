@@ -21,7 +21,7 @@ func init() {
 			"through, and close only when they succeed. Let what was held back go little by little: see recovery-drain.",
 		Source: "Nygard 2007, Release It!; resilience4j CircuitBreakerConfig 2024 (100 calls, 10 probes); Polly 8 2023 and the .NET standard pipeline " +
 			"(100 calls in 30 s, open for 5 s, one probe)",
-		Samples: Samples{Calls: 200},
+		Samples: Samples{Calls: 200, Together: true},
 		New: func(c *Contract) Clause {
 			if c.Breaker == (Breaker{}) {
 				return nil

@@ -20,7 +20,7 @@ func init() {
 		Fix: "Take the time to wait from the latencies seen, not from a constant; let copies pass the retry budget; cancel the others when the first " +
 			"answer is there; never copy what must not be done twice.",
 		Source:  "Dean and Barroso 2013, The Tail at Scale; gRPC A6 2017 (hedging)",
-		Samples: Samples{Calls: 360},
+		Samples: Samples{Calls: 320, Together: true},
 		New: func(c *Contract) Clause {
 			if c.Hedging == (Hedging{}) {
 				return nil

@@ -23,7 +23,7 @@ func init() {
 		Fix: "Draw each wait at random, best between 0 and the whole delay, and seed the generator differently in each client. Spread periodic work " +
 			"and reconnects in the same way.",
 		Source:  "incident S0 (a thousand clients fail and return together); AWS Architecture Blog 2015, Exponential Backoff And Jitter; Builders' Library 2019",
-		Samples: Samples{Calls: 30, Gaps: 1},
+		Samples: Samples{Calls: 30, Gaps: 1, Together: true},
 		New: func(c *Contract) Clause {
 			if !c.Backoff.Jitter.Required() || c.Attempts.Max == 1 {
 				return nil

@@ -21,7 +21,7 @@ func init() {
 			"and PATCH after timeouts, resets and 5xx; take them out of the library's list of methods.",
 		Source: "RFC 9110 9.2.2 (June 2022): a client should not repeat a request with a non-idempotent method by itself unless it knows " +
 			"that it is safe or was never applied; Idempotency-Key draft of the IETF; Twilio billing incident, July 2013",
-		Samples: Samples{Calls: 10},
+		Samples: Samples{Calls: 30},
 		New: func(c *Contract) Clause {
 			return &IdempotentOnly{SafeRoutes: c.Idempotency.SafeRoutes, Quiet: quietOf(c)}
 		},

@@ -27,7 +27,7 @@ func init() {
 			"the jitter option that many libraries leave off.",
 		Source: "AWS, \"Exponential Backoff and Jitter\" (2015); Google SRE book, chapter 22 (always randomise); OTLP specification; " +
 			"Standard Webhooks (read in 2026); incident S0",
-		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 3},
+		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 3, Together: true},
 		New: func(c *Contract) Clause {
 			if !c.Backoff.Jitter.Required() {
 				return nil

@@ -23,7 +23,7 @@ func init() {
 			"d x (1 +- x).",
 		Source: "AWS, \"Exponential Backoff and Jitter\" (2015) and its simulator; measured ratios of stripe-python (0.5), openai-python (0.75), " +
 			"gRPC (0.67), resilience4j (0.33), read in 2026",
-		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 3},
+		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 3, Together: true},
 		New: func(c *Contract) Clause {
 			if c.Backoff.Jitter.Form <= JitterNone {
 				return nil

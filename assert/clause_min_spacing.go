@@ -24,7 +24,7 @@ func init() {
 			"(urllib3's backoff_factor starts with the second retry), delays that overflow to zero or below after some 40 doublings, and " +
 			"milliseconds taken for seconds.",
 		Source:  "AWS, \"Exponential Backoff and Jitter\" (2015); Google SRE book, chapter 22; incidents S0 (0.1 s cycle) and S1 (25 ms cycle)",
-		Samples: Samples{Calls: 10, Gaps: 1},
+		Samples: Samples{Calls: 20, Gaps: 1},
 		New: func(c *Contract) Clause {
 			return &MinSpacing{Min: c.Backoff.shortest(), Base: c.Backoff.Delay(1)}
 		},

@@ -21,7 +21,7 @@ func init() {
 			"AbortSignal, an interruptible sleep). A cancelled request is no failure to retry. On SIGTERM stop sending.",
 		Source: "AIP-194 (CANCELLED and DEADLINE_EXCEEDED end a call); Azure core guideline; go-retryablehttp v0.7.8 and azcore look at the " +
 			"context first (read in 2026)",
-		Late: true, Samples: Samples{Calls: 6},
+		Late: true, Samples: Samples{Calls: 20, Each: 10},
 		New: func(c *Contract) Clause {
 			return &NoRetryAfterCancel{Table: c.Responses, Quiet: quietOf(c)}
 		},

@@ -16,7 +16,7 @@ func init() {
 		Fix: "Replace \"status >= 500\" by a list: 500, 502, 503, 504. Treat the rest as final.",
 		Source: "RFC 9110 15.6.2 and 15.6.6 (June 2022); RFC 4918 11.5 (507: not without a new action of the user); go-retryablehttp " +
 			"v0.7.8 and failsafe-go leave 501 out",
-		Samples: Samples{Calls: 3},
+		Samples: Samples{Calls: 3, Each: 3},
 		New: func(c *Contract) Clause {
 			return &NoRetryPermanent5xx{Table: c.Responses, Quiet: longQuiet(c)}
 		},

@@ -19,7 +19,7 @@ func init() {
 		Fix: "Start the wait when the answer has come or the request has failed, not on a ticker that keeps its missed ticks; let failures make the wait " +
 			"longer, never shorter; draw a part of it at random so that clients do not fall into step.",
 		Source:  "Builders' Library 2019, Timeouts, retries, and backoff with jitter (jitter all periodic work); RFC 9110 10.2.3 (2022)",
-		Samples: Samples{Calls: 20},
+		Samples: Samples{Calls: 200},
 		New: func(c *Contract) Clause {
 			if c.Poll == (Poll{}) {
 				return nil

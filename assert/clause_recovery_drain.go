@@ -24,7 +24,7 @@ func init() {
 		Fix: "Cap the attempts of each call, or bound retries by a budget; release what waits at a pace well below the server's spare capacity. " +
 			"Jitter and backoff alone do not end a storm, and a breaker that closes on everything at once restarts it.",
 		Source:  "incident S2; model of retry storms (outage / (1 - load) measured within 10 %); Brooker 2022, What is backoff for?; SRE book 2016, ch. 22",
-		Samples: Samples{Calls: 200},
+		Samples: Samples{Calls: 600},
 		New:     func(*Contract) Clause { return &RecoveryDrain{} },
 	})
 }
@@ -52,9 +52,42 @@ func (p *RecoveryDrain) Validate(n strict.Node) {
 	between(n, "load", p.Load, 0.01, 0.99)
 }
 
-// Check compares what came after the outage with what came before it.
+// Check compares what came after the outage with what came before it. Clients that were each given work had each a server,
+// and an outage, of their own: the worst counts.
 func (p RecoveryDrain) Check(calls []Call) Result {
 	p.Peak, p.Load = cmp.Or(p.Peak, 2), cmp.Or(p.Load, 0.5)
+	runs := byClient(calls)
+	worst := p.one(runs[0])
+	for _, run := range runs[1:] {
+		if r := p.one(run); r.Verdict > worst.Verdict {
+			worst = r
+		}
+	}
+	if len(runs) > 1 && worst.Verdict != NotExercised {
+		worst.Detail += fmt.Sprintf(" (the worst of %d clients)", len(runs))
+	}
+	return worst
+}
+
+// byClient takes calls apart that several clients were given; else they are one lot.
+func byClient(calls []Call) [][]Call {
+	if len(calls) == 0 || len(calls[0].Run.Given) < 2 {
+		return [][]Call{calls}
+	}
+	lots, index := [][]Call(nil), map[string]int{}
+	for _, c := range calls {
+		at, ok := index[c.Client]
+		if !ok {
+			at = len(lots)
+			index[c.Client], lots = at, append(lots, nil)
+		}
+		lots[at] = append(lots[at], c)
+	}
+	return lots
+}
+
+// one judges one outage.
+func (p RecoveryDrain) one(calls []Call) Result {
 	r := Result{Clause: p.ID()}
 	o, why := outageIn(calls)
 	if why != "" {

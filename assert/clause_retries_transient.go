@@ -22,7 +22,7 @@ func init() {
 		Fix: "Retry 429, 502, 503, 504 and broken connections within the cap; make bodies repeatable; give writes an idempotency key. In " +
 			"clients without retries add a policy of three retries with exponential backoff and full jitter.",
 		Source: "OTLP specification; AIP-194; googleapis/conformance-tests storage/v1/retry_tests.json (read in 2026)",
-		Shown:  true, Samples: Samples{Calls: 10},
+		Shown:  true, Samples: Samples{Calls: 10, Each: 5},
 		New: func(c *Contract) Clause {
 			if c.Attempts.Max == 1 {
 				return nil

@@ -22,7 +22,7 @@ func init() {
 			"over with the first backoff after a wait that was told.",
 		Source: "RFC 9110 10.2.3 (June 2022); gRPC A6 (waits exactly as the pushback says); draft-ietf-httpapi-ratelimit-headers (jitter " +
 			"is added), read in 2026",
-		Late: true, Shown: true, Samples: Samples{Calls: 5, Gaps: 1},
+		Late: true, Shown: true, Samples: Samples{Calls: 10, Gaps: 1, Together: true},
 		New: func(c *Contract) Clause {
 			return &RetryAfterNotLate{Max: c.RetryAfter.Max, Curve: c.Backoff, Table: c.Responses}
 		},

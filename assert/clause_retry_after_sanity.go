@@ -28,7 +28,7 @@ func init() {
 			"maximum of your own give up, or wait the maximum; compare before multiplying, so that nothing overflows.",
 		Source: "RFC 9110 10.2.3 (June 2022); draft-ietf-httpapi-ratelimit-headers, security considerations; urllib3 2.7 (clamps at 6 h), " +
 			"openai-python (over 120 s: gives up), azcore (60 s), axios-retry 4.5 (overflow), read in 2026",
-		Late: true, Samples: Samples{Calls: 5, Gaps: 3},
+		Late: true, Samples: Samples{Calls: 3, Gaps: 1, Each: 3},
 		New: func(c *Contract) Clause {
 			return &RetryAfterSanity{
 				Max: longestWait(c), Absurd: cmp.Or(c.RetryAfter.Max, most.wait), Min: c.Backoff.shortest(), Base: c.Backoff.Delay(1),

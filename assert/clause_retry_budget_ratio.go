@@ -23,7 +23,7 @@ func init() {
 			"at once.",
 		Source: "SRE book 2016, ch. 21 (10 % of a client's requests); gRPC A6 2017 (ratio 0.1, ten tokens); Finagle RetryBudget 2016 (0.2); " +
 			"AWS standard retry mode 2020 (500 tokens, 5 a retry)",
-		Samples: Samples{Calls: 200},
+		Samples: Samples{Calls: 200, Together: true},
 		New: func(c *Contract) Clause {
 			if c.Budget == (Budget{}) {
 				return nil

@@ -22,7 +22,7 @@ func init() {
 		Fix: "Read the header that your API documents before the status, on every failed answer.",
 		Source: "openai-python 2 and stripe-python 12 (x-should-retry, Stripe-Should-Retry), gRPC A6 (pushback: negative or not a number means " +
 			"no retry), read in 2026",
-		Samples: Samples{Calls: 3},
+		Samples: Samples{Calls: 10, Each: 5},
 		New: func(c *Contract) Clause {
 			return &ServerDirective{Attempts: c.Attempts.Max, Quiet: quietOf(c)}
 		},

@@ -22,7 +22,7 @@ func init() {
 			"read the state again, merge, send the merged request; 423: only when told how long. OkHttp repeats 408 once and stops.",
 		Source: "RFC 9110 15.5.9, 15.5.10 and 15.5.20 (June 2022); RFC 4918 11.3; RFC 8470 5.1 and 5.2 (2018); draft-ietf-httpapi-idempotency-key-header; " +
 			"OkHttp and Envoy (retriable-4xx is 409 alone), read in 2026",
-		Samples: Samples{Calls: 5, Gaps: 3},
+		Samples: Samples{Calls: 5, Each: 5},
 		New: func(c *Contract) Clause {
 			return &Special4xx{Base: c.Backoff.Delay(1), Table: c.Responses, Quiet: quietOf(c)}
 		},

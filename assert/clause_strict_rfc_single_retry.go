@@ -16,7 +16,7 @@ func init() {
 			"front of other retrying layers it is the right rule, since attempts multiply.",
 		Fix:     "Let one layer retry and set the others, proxies above all, to one retry or none.",
 		Source:  "RFC 9110 9.2.2, last sentence (June 2022)",
-		Samples: Samples{Calls: 3},
+		Samples: Samples{Calls: 10},
 		New:     func(*Contract) Clause { return &StrictRFCSingleRetry{} },
 	})
 }

@@ -22,7 +22,7 @@ func init() {
 		Fix: "Keep the time until which the server asked for quiet next to the connection pool, not in the call, and let every call wait for it before " +
 			"it sends; or send all calls through one rate limiter that answers with Retry-After slow down.",
 		Source:  "incident S1; IETF RateLimit header draft 2025 (Retry-After takes precedence); AWS SDK adaptive retry mode 2020 (one token bucket a client)",
-		Samples: Samples{Calls: 10},
+		Samples: Samples{Calls: 30},
 		New: func(c *Contract) Clause {
 			for s := minStatus; s <= maxStatus; s++ {
 				if c.Responses.Status(s).Honour {

@@ -342,3 +342,34 @@ func TestPollers(t *testing.T) {
 		}
 	}
 }
+
+// Each client that is given work has an outage of its own: two that return gently do not make up for one that storms.
+func TestEachClientDrainsByItself(t *testing.T) {
+	h := history.New()
+	given := map[string][]time.Duration{}
+	for i, name := range []string{"a", "b", "c"} {
+		h.Client(name)
+		given[name] = []time.Duration{0}
+		for k := range 900 {
+			at := ns(k) * 50 * ms
+			status := 200
+			if at >= 5*s && at < 15*s {
+				status = 503
+			}
+			h.Call(strconv.Itoa(k)).Attempt(at+ns(i)*ms, ms, status)
+		}
+	}
+	run := &assert.Run{Until: 60 * s, Ended: true, Noise: calm, Given: given}
+	judged := func() assert.Result {
+		return assert.RecoveryDrain{}.Check(assert.Calls(h.Entries(), assert.Key{Run: run}))
+	}
+	if r := judged(); r.Verdict != assert.Pass || !strings.HasSuffix(r.Detail, "(the worst of 3 clients)") {
+		t.Errorf("%v: %s", r.Verdict, r.Detail)
+	}
+	for k := range 500 {
+		h.Call("late "+strconv.Itoa(k)).Attempt(15*s+ns(k)*ms, ms, 200)
+	}
+	if r := judged(); r.Verdict != assert.Fail || r.Witness[0].Client != "c" {
+		t.Errorf("%v: %s", r.Verdict, r.Detail)
+	}
+}

@@ -75,6 +75,9 @@ func init() {
 
 // Faults that change what the backend answers.
 func init() {
+	prove("gather",
+		proof{fault: "{gather: {requests: 30, for: 80ms}}", least: 80 * ms, http1: "200|ok", http2: "200|ok", curl1: "exit 0|ok", curl2: "exit 0|ok", status: 200, upstream: 200},
+	)
 	prove("latency",
 		proof{fault: "{latency: {fixed: 80ms}}", least: 80 * ms, http1: "200|ok", http2: "200|ok", curl1: "exit 0|ok", curl2: "exit 0|ok", status: 200, upstream: 200},
 		proof{fault: "{latency: {fixed: 80ms, at: after}}", least: 80 * ms, http1: "200|ok", http2: "200|ok", curl1: "exit 0|ok", curl2: "exit 0|ok", status: 200, upstream: 200},

@@ -15,7 +15,7 @@ func with(rules string) string {
 
 func TestLoadDefaults(t *testing.T) {
 	s, err := scenarios.Load("x.yaml", []byte(with("- fault: 503")))
-	if err != nil || s.Clients != 1 || s.Limit != 0 || s.Why != "" {
+	if err != nil || s.Clients != 0 || s.Limit != 0 || s.Why != "" {
 		t.Errorf("got %+v: %v", s, err)
 	}
 }

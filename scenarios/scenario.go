@@ -18,7 +18,7 @@ type Scenario struct {
 	Why     string `yaml:"why" doc:"what it is good for, and where it comes from"`
 
 	Judges  []string      `yaml:"judges" doc:"ids of the clauses that it puts to the test"`
-	Clients int           `yaml:"clients" doc:"how many clients it wants, each with an address of its own; default 1"`
+	Clients int           `yaml:"clients" doc:"how many clients it wants, each with an address of its own; default: as many as its clauses need to decide"`
 	Cancel  *Cancel       `yaml:"cancel" doc:"when the caller loses interest and says so; default never"`
 	Limit   time.Duration `yaml:"limit" doc:"longest time that one client may take; default: as the runner says"`
 
@@ -68,7 +68,9 @@ func (s *Scenario) Validate(n strict.Node) {
 	if cancel, ok := n.Field("cancel"); ok && s.Cancel != nil {
 		s.Cancel.validate(cancel)
 	}
-	strict.Between(n, "clients", s.Clients, 1, maxClients)
+	if _, ok := n.Field("clients"); ok {
+		strict.Between(n, "clients", s.Clients, 1, maxClients)
+	}
 	if _, ok := n.Field("limit"); ok {
 		strict.Above(n, "limit", s.Limit, 0)
 	}

@@ -50,7 +50,7 @@ func Get(name string) (Scenario, error) { return all.Get(name) }
 // Load reads a scenario. Everything wrong with it is in the error, with file, line and column. This package knows no
 // clauses, so judges may name any, unless those that exist are given.
 func Load(file string, data []byte, clauses ...string) (Scenario, error) {
-	s := Scenario{Clients: 1, clauses: clauses}
+	s := Scenario{clauses: clauses}
 	if err := strict.Decode(file, data, &s); err != nil {
 		return Scenario{}, err
 	}

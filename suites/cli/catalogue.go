@@ -130,16 +130,22 @@ func parameters(k assert.Kind) (all facts) {
 }
 
 func evidence(s assert.Samples) string {
+	var text string
 	switch {
 	case s.Calls > 1 && s.Gaps > 0:
-		return fmt.Sprintf("%d calls with %s each", s.Calls, plural(s.Gaps, "wait"))
+		text = fmt.Sprintf("%d calls with %s each", s.Calls, plural(s.Gaps, "wait"))
 	case s.Calls > 1:
-		return fmt.Sprintf("%d calls", s.Calls)
+		text = fmt.Sprintf("%d calls", s.Calls)
 	case s.Gaps > 0:
 		return "a call with " + plural(s.Gaps, "wait")
-	default:
-		return ""
 	}
+	if s.Together {
+		text += " in one scenario"
+	}
+	if s.Each > 1 {
+		text += fmt.Sprintf(", %d for each answer that a scenario shares out", s.Each)
+	}
+	return text
 }
 
 func judgedIn(clause string) (names []string) {

@@ -179,6 +179,7 @@ func (w *world) verify(f verifyFlags, argv []string) error {
 	}
 	defer f.reports.close()
 
+	request.Scenarios = contract.Sized(request.Scenarios, request.Contract)
 	board := newBoard(w, played(request), request.Clients, f.quiet)
 	request.Progress = board.event
 	result, err := contract.Verify(w.ctx, request)

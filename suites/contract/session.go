@@ -67,7 +67,7 @@ func newSession(req Request) (*session, error) {
 	if req.Bubble != nil {
 		s.look = newLazy(s.lookInBubble)
 	}
-	for _, sc := range req.Scenarios {
+	for _, sc := range Sized(req.Scenarios, req.Contract) {
 		if sc.Limit > 0 {
 			sc.Limit = cmp.Or(req.Limit, max(sc.Limit, s.least()+sc.Work.Lasts()))
 		}
