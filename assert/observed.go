@@ -54,11 +54,6 @@ func (c *Call) observed() []infer.Attempt {
 	return list
 }
 
-// Inferred is the retry policy behind calls.
-func Inferred(calls []Call) infer.Policy {
-	return infer.Of(Observed(calls), InferOptions(calls))
-}
-
 // InferOptions is what the runs of the calls say of how far their times can be trusted.
 func InferOptions(calls []Call) (o infer.Options) {
 	var late, stalls []time.Duration
@@ -75,7 +70,7 @@ func InferOptions(calls []Call) (o infer.Options) {
 	if len(late) > 0 {
 		slices.Sort(late)
 		slices.Sort(stalls)
-		o.Lateness, o.Stall = max(infer.UsualLateness, late[len(late)/2]), stalls[len(stalls)/2]
+		o.Lateness, o.Stall = max(infer.UsualLateness, late[len(late)/2]), max(1, stalls[len(stalls)/2])
 	}
 	return o
 }

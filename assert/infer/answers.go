@@ -29,8 +29,10 @@ type Answer struct {
 	Refreshed  int     `json:"refreshed,omitempty"`
 	Most       int     `json:"most"` // attempts of a call that met nothing else
 
-	told, toldRetried int // of those with a Retry-After
-	second, again     int // of those that the call had met before
+	Told int `json:"told"` // of those met, with a Retry-After
+
+	toldRetried   int // of these
+	second, again int // of those that the call had met before
 }
 
 // Method is whether requests of one method are sent again.
@@ -125,7 +127,7 @@ func (x *Answer) meet(c *Call, i int, again bool) {
 	x.Met++
 	count(&x.Retried, again)
 	count(&x.Refreshed, !again && i+1 < len(c.Attempts))
-	count(&x.told, a.Told)
+	count(&x.Told, a.Told)
 	count(&x.toldRetried, a.Told && again)
 	before := i > 0 && c.Attempts[i-1].Answer == a.Answer
 	count(&x.second, before)
@@ -151,17 +153,19 @@ func (m *Method) meet(c *Call, again bool) {
 func judged(found map[string]*Answer) []Answer {
 	all := []Answer{}
 	for _, x := range found {
-		bare, bareRetried := x.Met-x.told, x.Retried-x.toldRetried
+		bare, bareRetried := x.Met-x.Told, x.Retried-x.toldRetried
 		first, firstRetried := x.Met-x.second, x.Retried-x.again
 		switch {
 		case x.Retried == 0:
 			x.Verdict, x.Confidence = NotRetried, agreeing(x.Met)
 		case x.Retried == x.Met:
 			x.Verdict, x.Confidence = Retried, agreeing(x.Met)
-		case x.told > 0 && x.toldRetried == x.told && bare > 0 && bareRetried == 0:
-			x.Verdict, x.Confidence = WithRetryAfter, agreeing(min(x.told, bare))
+		case x.Told > 0 && x.toldRetried == x.Told && bare > 0 && bareRetried == 0:
+			x.Verdict, x.Confidence = WithRetryAfter, agreeing(min(x.Told, bare))
 		case x.second > 0 && x.again == 0 && firstRetried == first:
 			x.Verdict, x.Confidence = Once, agreeing(min(first, x.second))
+		case x.Retried > 0 && bareRetried == bare: // what it was asked to wait made it give up: see RetryAfter
+			x.Verdict, x.Confidence = Retried, agreeing(x.Retried)
 		case 20*x.Retried >= 19*x.Met: // a deadline or a budget ended some
 			x.Verdict, x.Confidence = Retried, round(float64(x.Retried)/float64(x.Met+1), 1000)
 		default:

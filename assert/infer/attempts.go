@@ -18,10 +18,10 @@ type Attempts struct {
 	Needs      string  `json:"needs,omitempty"`
 }
 
-// stopping counts the calls whose last attempt failed, and gives the number of attempts that all of them took; 0 if they differ.
-func stopping(calls []Call) (n, same int) {
+// stopping counts the calls whose last attempt failed in a way that is retried, and gives the number of attempts that all of them took; 0 if they differ.
+func stopping(calls []Call, retried map[string]bool) (n, same int) {
 	for i := range calls {
-		if !calls[i].last().Failed {
+		if last := calls[i].last(); !last.Failed || len(retried) > 0 && !retried[last.Answer] {
 			continue
 		}
 		if tries := calls[i].tries(); n == 0 {
@@ -52,7 +52,7 @@ func attemptsOf(calls []Call) Attempts {
 	a.Ended = len(ended)
 	a.Endless = a.Ended == 0 && a.Seen >= many
 	if a.Ended == 0 && a.Seen < many {
-		if n, same := stopping(calls); n >= leastCalls && same == a.Seen {
+		if n, same := stopping(calls, retried); n >= leastCalls && same == a.Seen {
 			a.Max, a.Confidence = same, 0.5
 			a.Needs = fmt.Sprintf("all %d calls that failed stopped there, but the watch ended too soon behind the last; a longer one would decide", n)
 			return a
@@ -77,7 +77,11 @@ func attemptsOf(calls []Call) Attempts {
 	}
 	// Calls that end sooner have a reason of their own: an answer that allows fewer, a deadline, a budget.
 	a.Confidence = agreeing(full)
-	a.Decided = a.Seen <= a.Max && full >= min(leastCalls, len(ended))
+	least := min(leastCalls, len(ended))
+	if a.Max >= many { // whoever watched may have stopped it
+		least = leastCalls
+	}
+	a.Decided = a.Seen <= a.Max && full >= least
 	if !a.Decided {
 		a.Needs = "more calls that fail until the client gives up would decide"
 	}

@@ -168,9 +168,12 @@ func (j judgement) growth() Growth {
 func (j judgement) jitter() Jitter {
 	f := j.best
 	x := Jitter{Kind: f.class(), Confidence: j.share(func(x fit) bool { return x.class() == f.class() }), Ratio: 1}
-	if f.family == immediate {
+	switch f.family {
+	case immediate:
 		x.Decided = true
 		return x
+	case irregular:
+		return Jitter{Kind: Undecided, Present: true}
 	}
 	x.Present = f.kind != JitterNone
 	if x.Present && f.top > 0 && f.kind != JitterDecorrelated {
@@ -183,7 +186,12 @@ func (j judgement) jitter() Jitter {
 			x.Candidates = append(x.Candidates, Candidate{Name: string(kind)})
 		}
 	}
-	x.Decided = len(x.Candidates) == 0 && f.family != irregular
+	if j.machineMade() && len(x.Candidates) == 0 {
+		x.Candidates = []Candidate{{Name: string(f.class())}, {Name: string(JitterNone)}}
+		x.Kind, x.Confidence, x.Needs = Undecided, 0.5, "a busy machine alone draws waits apart by as much; a run of verify, which measures that, would tell"
+		return x
+	}
+	x.Decided = len(x.Candidates) == 0
 	if j.calls < leastCalls { // a call by itself never shows jitter, and two hardly
 		x.Decided, x.Confidence = false, min(x.Confidence, float64(j.calls)/(leastCalls+1))
 	}
@@ -202,6 +210,23 @@ const (
 	leastCalls = 3
 	fewCalls   = 5
 )
+
+// unwatched is how far a busy machine may draw waits apart where nobody measured how busy it was.
+const unwatched = 0.08
+
+// machineMade reports whether the machine may have made what looks like jitter.
+func (j judgement) machineMade() bool {
+	f := j.best
+	if f.kind == JitterNone || f.kind == JitterDecorrelated || j.noise.watched || j.noise.tick > 0 {
+		return false
+	}
+	widest := 0.0
+	for k := range f.curve {
+		low, top := j.bounds(&f, k)
+		widest = max(widest, top-low)
+	}
+	return f.curve != nil && widest < unwatched
+}
 
 // share is how much of the evidence stands behind some of the fits.
 func (j judgement) share(of func(fit) bool) float64 {

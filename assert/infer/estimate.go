@@ -23,6 +23,9 @@ func (b *Backoff) estimate(j judgement) {
 		return
 	}
 	initial := j.initial()
+	if b.Jitter.Kind == Undecided {
+		initial.Low = min(initial.Low, f.low)
+	}
 	scale := 1.0
 	if f.steady > 0 && f.multiplier > 0 { // the curve began one retry earlier
 		scale = 1 / f.multiplier
@@ -105,4 +108,37 @@ func (j judgement) roundSchedule(waits []float64) []float64 {
 		rounded[k], _ = roundTime(w, slack)
 	}
 	return rounded
+}
+
+// Wait is the wait before a retry (from 1) without jitter, in milliseconds; ok is false where no family is decided on.
+func (b Backoff) Wait(retry int) (wait float64, ok bool) {
+	g := b.Growth
+	family, err := Families.Get(g.Family)
+	switch {
+	case err != nil || retry < 1:
+		return 0, false
+	case len(g.Schedule) > 0:
+		return g.Schedule[min(retry, len(g.Schedule))-1], true
+	case b.Initial == nil:
+		return 0, false
+	case g.FirstZero:
+		if retry--; retry == 0 {
+			return 0, true
+		}
+	}
+	wait = b.Initial.Value
+	switch {
+	case g.Multiplier > 0:
+		wait *= math.Pow(g.Multiplier, float64(retry-1))
+	case g.Exponent > 0:
+		wait *= math.Pow(float64(retry), float64(g.Exponent))
+	case family.curve != nil:
+		wait *= family.curve(retry - 1)
+	default:
+		return 0, false
+	}
+	if b.Max != nil {
+		wait = min(wait, b.Max.Value)
+	}
+	return wait, true
 }

@@ -65,21 +65,25 @@ func (s *sample) rangedIn(n noise, curve []float64, low, top float64) float64 {
 
 // alike is the same where waits do not vary. What they vary by then is the machine's lateness, which they show themselves:
 // what everything is late by, and what is added to that.
-func (s *sample) alike(curve []float64, unit float64) float64 {
+func (s *sample) alike(curve []float64, unit float64) (lnL, params float64) {
 	n := s.noise
 	if n.tick > 0 {
-		return s.ranged(curve, unit, unit)
+		return s.ranged(curve, unit, unit), 0
 	}
+	usual, most := 3*s.noise.mean, max(3*s.noise.mean, busyMean)
 	late, least := 0.0, math.Inf(1)
 	for _, g := range s.gaps {
 		rest := g.wait - unit*curve[g.retry]
-		late += min(max(rest, 0), 12*s.noise.mean)
+		late += min(max(rest, 0), 4*most)
 		least = min(least, rest)
 	}
 	least = min(max(least, -early), s.noise.mean)
-	n.mean = min(max(late/float64(len(s.gaps))-least, s.noise.mean/4), 3*s.noise.mean)
+	n.mean = min(max(late/float64(len(s.gaps))-least, s.noise.mean/4), most)
 	n.least = least + 0.8*early // no earlier than the earliest, or a little
-	return s.rangedIn(n, curve, unit, unit)
+	if n.mean > usual {         // a busy machine nobody knew of
+		params = 1
+	}
+	return s.rangedIn(n, curve, unit, unit), params
 }
 
 // Shares of the waits that may lie outside a range, in search of the range that explains them best. The first ones are guesses.
@@ -138,8 +142,8 @@ func (s *sample) still(base fit, scaled []float64) fit {
 	best.kind, best.lnL = JitterNone, math.Inf(-1)
 	best.params++
 	for _, b := range [...]float64{scaled[0], quantile(scaled, 0.05), quantile(scaled, 0.2), s.steady(base.curve), s.slope(base.curve)} {
-		if l := s.alike(base.curve, b); l > best.lnL {
-			best.lnL, best.low, best.top = l, b, b
+		if l, params := s.alike(base.curve, b); l > best.lnL {
+			best.lnL, best.low, best.top, best.params = l, b, b, base.params+1+params
 		}
 	}
 	return best

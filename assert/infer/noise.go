@@ -12,6 +12,7 @@ type noise struct {
 	least      float64 // that everything is late by
 	stall      float64 // longest stall
 	share      float64 // of the waits that a stall stretches
+	watched    bool    // it is known how late the machine was
 	usualStall float64 // that one in a hundred takes; 0: not known
 	tick       float64 // what both ends of a wait are rounded to; 0: not at all
 	whole      float64 // longest wait seen: anything up to there may happen once in a thousand waits
@@ -22,6 +23,7 @@ const (
 	stallShare = 0.02   // waits that a stall stretches on a machine with time to spare
 	busyShare  = 0.15   // and on one that has none
 	idleStall  = 0.025  // a stall beyond which it has none
+	busyMean   = 0.025  // common lateness of one that has none, at most
 	oddShare   = 0.001  // waits that nothing explains
 )
 

@@ -88,7 +88,7 @@ func noiseFrom(o Options, longest float64) noise {
 	if mean <= 0 {
 		mean = UsualLateness.Seconds()
 	}
-	n := noise{mean: mean, stall: max(0.25, 20*mean), share: stallShare, usualStall: o.Stall.Seconds(), whole: max(1, longest)}
+	n := noise{mean: mean, stall: max(0.25, 20*mean), share: stallShare, usualStall: o.Stall.Seconds(), watched: o.Stall > 0, whole: max(1, longest)}
 	if n.usualStall > idleStall {
 		n.stall, n.share = max(n.stall, 2*n.usualStall), busyShare
 	}

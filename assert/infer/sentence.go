@@ -168,6 +168,9 @@ func (b Backoff) jitterText() string {
 }
 
 func (p Policy) answersText() string {
+	if p.Retried == 0 {
+		return ""
+	}
 	var parts []string
 	add := func(format string, v Verdict, last string) {
 		if names := p.names(v); len(names) > 0 {

@@ -44,7 +44,7 @@ func contractInit(w *world) *cobra.Command {
 				_, err := w.stdout.Write(text)
 				return err
 			}
-			return w.createContract(file, text)
+			return w.createContract("contract init", file, text)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "strict", "base it on the profile of this `NAME`")
@@ -52,14 +52,14 @@ func contractInit(w *world) *cobra.Command {
 }
 
 // createContract never writes over a file: a signed contract may be in it.
-func (w *world) createContract(file string, text []byte) error {
+func (w *world) createContract(command, file string, text []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	var path *os.PathError
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return fmt.Errorf("contract init: %s exists already and is left alone; name another file", file)
+		return fmt.Errorf("%s: %s exists already and is left alone; name another file", command, file)
 	case errors.As(err, &path):
-		return fmt.Errorf("contract init: %s: %w", file, path.Err)
+		return fmt.Errorf("%s: %s: %w", command, file, path.Err)
 	}
 	if _, err := f.Write(text); err != nil {
 		return errors.Join(err, f.Close())

@@ -29,6 +29,9 @@ func (w *world) recorded(cmd *cobra.Command, f verifyFlags, args []string) error
 	known, knownErr := w.loadKnown(f.known)
 	named, scenarioErr := w.namedOnly(f.scenarios)
 	history, notes, journalErr := w.readJournal(f.journal)
+	if journalErr != nil && w.ctx.Err() == nil {
+		journalErr = fmt.Errorf("--journal %w", journalErr)
+	}
 	if err := errors.Join(contractErr, knownErr, scenarioErr, journalErr); err != nil {
 		return err
 	}
@@ -76,7 +79,7 @@ func (w *world) readJournal(file string) (h journal.History, notes []string, err
 	case w.ctx.Err() != nil:
 		return h, nil, w.ctx.Err()
 	case err != nil:
-		return h, nil, fmt.Errorf("--journal %s: %w", file, err)
+		return h, nil, fmt.Errorf("%s: %w", file, err)
 	default:
 		return h, nil, nil
 	}

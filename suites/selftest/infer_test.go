@@ -18,6 +18,7 @@ import (
 	"github.com/retrygate/retrygate/assert/infer"
 	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/clients"
+	"github.com/retrygate/retrygate/suites/contract"
 	"github.com/retrygate/retrygate/suites/driver"
 )
 
@@ -40,17 +41,22 @@ func policyOf(t *testing.T, call func(ctx context.Context, h *http.Client, url s
 	if err != nil {
 		t.Fatal(err)
 	}
-	var calls []assert.Call
+	return assert.Inferred(watch(t, s, driver.HTTPFunc("client", call)))
+}
+
+// watch runs a client through a scenario in virtual time, until it ends by itself or sends a thousand requests.
+func watch(t *testing.T, s scenarios.Scenario, c driver.Client) (calls []assert.Call) {
 	synctest.Test(t, func(t *testing.T) {
-		out, err := driver.Run(t.Context(), s, driver.HTTPFunc("client", call), driver.Options{
-			Memory: true, Seed: 1, Enough: -1, StormLimit: 1000, Limit: time.Hour,
-		})
+		out, err := driver.Run(t.Context(), s, c, driver.Options{Memory: true, Seed: 1, Enough: -1, StormLimit: 1000, Limit: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, end := range out.Ends {
+			out.Run.Ended = out.Run.Ended && end.Stopped == ""
+		}
 		calls = assert.Calls(out.History.Entries, assert.Key{OneCall: true, Run: &out.Run})
 	})
-	return assert.Inferred(calls)
+	return calls
 }
 
 // one makes one attempt and turns a bad status into an error.
@@ -191,4 +197,62 @@ func TestPoliciesOfReferenceClients(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is inferred becomes a contract, and the client that it was inferred from keeps it in every scenario.
+func TestInferredContractsAreKept(t *testing.T) {
+	watched := []string{"503-burst", "4xx-sweep", "5xx-sweep", "429-retry-after-seconds", "reset-storm", "fail-then-succeed"}
+	for name, call := range map[string]func(context.Context, *http.Client, string) error{
+		"go-retryablehttp":   hashicorp,
+		"backoff, gently":    retrying(growing(time.Second, 20*time.Second, 2, 0.2), backoff.WithMaxTries(4)),
+		"polite":             reference(t, "polite-get"),
+		"polite, linear":     reference(t, "polite-linear"),
+		"polite, equal":      reference(t, "polite-equal-jitter"),
+		"polite, Fibonacci":  reference(t, "polite-fibonacci"),
+		"without waits":      reference(t, "no-wait"),
+		"with constant wait": reference(t, "constant-wait"),
+		"loops on 400":       reference(t, "loops-on-400"),
+		"never retries":      reference(t, "never-retries"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := driver.HTTPFunc("client", call)
+			var calls []assert.Call
+			for _, scenario := range watched {
+				s, err := scenarios.Get(scenario)
+				if err != nil {
+					t.Fatal(err)
+				}
+				calls = append(calls, watch(t, s, client)...)
+			}
+			text, err := assert.InferredContract("seen", assert.Inferred(calls), calls)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := assert.LoadContract("seen.yaml", text)
+			if err != nil || len(c.Lint()) > 0 {
+				t.Fatalf("%v %v\n%s", err, c.Lint(), text)
+			}
+			r, err := contract.Examine(t.Context(), contract.Request{
+				Client: client, Contract: c, Seed: 2, FailOn: assert.Advisory,
+				Bubble: func(run func()) { synctest.Test(t, func(*testing.T) { run() }) },
+			})
+			if err != nil || len(r.Errors) > 0 {
+				t.Fatal(err, r.Errors)
+			}
+			for _, res := range r.Results {
+				if res.Verdict == assert.Fail {
+					t.Errorf("%s breaks %s: %s\n%s", res.Scenario, res.Clause, res.Detail, text)
+				}
+			}
+		})
+	}
+}
+
+func reference(t *testing.T, name string) func(context.Context, *http.Client, string) error {
+	t.Helper()
+	c, err := clients.All.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(ctx context.Context, h *http.Client, url string) error { return c.New()(ctx, h, url) }
 }
