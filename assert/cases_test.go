@@ -34,7 +34,7 @@ func TestPublicCases(t *testing.T) {
 	for subject, list := range map[string][]publicCase{
 		"statuses": statusCases(), "waits": waitCases(), "attempts": attemptCases(), "retry-after": retryAfterCases(), "writes": writeCases(),
 		"ends": endCases(), "connections": connectionCases(), "fleets": fleetCases(), "lawful": lawfulCases(),
-		"other requests": otherRequestCases(), "patience": patienceCases(), "company": companyCases(),
+		"other requests": otherRequestCases(), "patience": patienceCases(), "company": companyCases(), "crowds": crowdCases(),
 	} {
 		t.Run(subject, func(t *testing.T) {
 			for _, c := range list {

@@ -48,7 +48,7 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 	var endpoints numbering[endpoint]
 	var payloads numbering[payload]
 	groups := arrivals(calls, func(e *journal.Entry) int32 {
-		return payloads.of(payload{endpoints.of(endpointOf(e)), e.Query, e.BodySum, unreadBody(e)})
+		return payloads.of(payload{endpoints.of(endpointOf(e)), e.Query, partOf(e), e.BodySum, unreadBody(e)})
 	})
 	v := rateVerdict{id: p.ID(), limits: []Rate{limit}, rounded: rounded(calls)}
 	var again []arrival
@@ -71,6 +71,7 @@ func (p IdenticalPayloadRate) Check(calls []Call) Result {
 type payload struct {
 	endpoint int32
 	query    string
+	part     string // of a download or an upload
 	sum      uint64
 	unread   bool
 }

@@ -1,0 +1,72 @@
+package assert_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/retrygate/retrygate/assert/internal/history"
+	"github.com/retrygate/retrygate/faultserver/journal"
+)
+
+// crowdCases are about clients that want the same thing several times: in parts, at intervals, or side by side.
+func crowdCases() []publicCase {
+	const full = "backoff: {initial: 500ms, multiplier: 2, max: 8s, jitter: full}\n"
+	const wide = full + "limits: {client-rate: 1000/1m, identical-payload: 1000/1m}"
+	const often = "limits: {identical-payload: 30/1m}\n"
+	return []publicCase{
+		{source: "a download that breaks off six times, each time further on", many: true, contract: "attempts: {max: 4, within: unlimited}", good: rests(6, 500),
+			bad: rests(6, 0), breaks: []string{"identical-payload-rate", "retry-cap"}},
+	}
+}
+
+// rests is a download that breaks off n times; each time its rest is asked for, so many bytes further on.
+func rests(n, further int) *history.Builder {
+	h, at, wait := history.New().Request("GET", "/film").Cut(0, s).With(opened), s, 101*ms
+	for i := range n {
+		at += wait
+		wait = min(2*wait, s)
+		h.Sent(journal.Sent{Range: "bytes=" + strconv.Itoa(500+i*further) + "-"}).Cut(at, s).With(opened)
+		at += s
+	}
+	return h.Sent(journal.Sent{Range: "bytes=9000-"}).Attempt(at+s, s, 206)
+}
+
+// failing is a poller for whom all is well for five polls, which then retries five that fail after these waits, as far as there
+// is time before the next.
+func failing(every ns, waits ...ns) *history.Builder {
+	h := steady(history.New().Request("GET", "/jobs/7"), 0, 5, every, 200)
+	for i := range 5 {
+		at, next := ns(5+i)*every, ns(6+i)*every
+		h.Attempt(at, ms, 503)
+		for _, w := range waits {
+			if at += ms + w + w*ns(i-2)/15; at < next { // a little jitter
+				h.Attempt(at, ms, 503)
+			}
+		}
+	}
+	return steady(h, 10*every, 5, every, 200)
+}
+
+// sideBySide is n workers of one client that want the same at once: each meets a 503 and retries so often, by full jitter, the last
+// time for this answer.
+func sideBySide(n, retries, last int) *history.Builder {
+	h, chance := history.New(), rand.New(rand.NewPCG(3, 3))
+	for i := range n {
+		at := ns(i) * ms
+		for k := range retries {
+			h.Attempt(at, 60*ms, 503)
+			at += 60*ms + ns(chance.Int64N(int64(500*ms<<k)))
+		}
+		h.Attempt(at, 60*ms, last)
+	}
+	return h
+}
+
+// kept is a client that one call of which is asked to wait a day, and which makes others at these times.
+func kept(others ...ns) *history.Builder {
+	h := history.New().Request("GET", "/search").Attempt(0, ms, 429).RetryAfter("86400")
+	for i, at := range others {
+		h.Request("GET", "/orders/"+strconv.Itoa(i)).Attempt(at, ms, 200)
+	}
+	return h
+}
