@@ -16,6 +16,11 @@ func crowdCases() []publicCase {
 	return []publicCase{
 		{source: "a download that breaks off six times, each time further on", many: true, contract: "attempts: {max: 4, within: unlimited}", good: rests(6, 500),
 			bad: rests(6, 0), breaks: []string{"identical-payload-rate", "retry-cap"}},
+		{source: "a poller that retries each poll three times", many: true, good: failing(60*s, 101*ms, 202*ms, 404*ms)},
+		{source: "a poller that retries each poll twice, and polls on in time", many: true, contract: often, good: failing(10*s, 101*ms, 202*ms),
+			bad: failing(10*s, repeat(10, 500*ms)...), breaks: []string{"retry-cap"}},
+		{source: "a poller that retries, as agreed", many: true, contract: often + "poll: {every: 10s}", good: failing(10*s, 101*ms, 202*ms),
+			bad: failing(10*s, repeat(10, 500*ms)...), breaks: []string{"retry-cap", "poll-cadence"}},
 	}
 }
 

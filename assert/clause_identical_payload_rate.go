@@ -91,15 +91,16 @@ func firstFailed(list []arrival) *journal.Entry {
 // repeated adds the requests that follow a failed one of the same payload, unless they waited as they were told, or came when
 // the next poll was due.
 func (p IdenticalPayloadRate) repeated(again, list []arrival, began time.Time, noise Noise) []arrival {
-	pace := poll{every: p.Poll}
+	pace, tick := poll{every: p.Poll}, list[0].entry // tick: the latest that was not sent because another had failed
 	for i := 1; i < len(list); i++ {
 		e, prev := list[i].entry, list[i-1].entry
 		wait := e.At - endOf(prev)
 		pace.after(prev, e)
-		if !failed(prev) || wait < -overlap || challenged(prev, e) {
+		if !failed(prev) || pace.due(prev, e, p.Poll > 0) || pace.inTime(tick, e, p.Poll > 0) {
+			tick = e
 			continue
 		}
-		if pace.due(prev, e, p.Poll > 0) {
+		if wait < -overlap || challenged(prev, e) {
 			continue
 		}
 		if prev.RetryAfter != "" {

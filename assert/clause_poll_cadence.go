@@ -13,7 +13,8 @@ func init() {
 		ID: "poll-cadence", Level: Major, Late: true, Counts: true,
 		Summary: "A client that polls keeps its interval when requests fail, and does not catch up on what it missed.",
 		Measure: "For each client and endpoint, from one request to the next: the median behind failed requests is at least 95 % of the agreed interval, " +
-			"and no wait at all is below half of it, where the canary's longest stall does not explain it.",
+			"and no wait at all is below half of it, where the canary's longest stall does not explain it. As many retries of one request as the " +
+			"contract allows are left out.",
 		Why: "Pollers never stop, and they are many. One that asks more often when it gets no answer multiplies the load of an outage by itself, and one " +
 			"that catches up sends all it missed at the moment of recovery.",
 		Fix: "Start the wait when the answer has come or the request has failed, not on a ticker that keeps its missed ticks; let failures make the wait " +
@@ -24,7 +25,7 @@ func init() {
 			if c.Poll == (Poll{}) {
 				return nil
 			}
-			return &PollCadence{Every: c.Poll.Every}
+			return &PollCadence{Every: c.Poll.Every, Retries: max(0, c.Attempts.Max-1)}
 		},
 	})
 }
@@ -34,7 +35,8 @@ const leastPolls = 5
 
 // PollCadence promises that a poller does not ask more often when it fails.
 type PollCadence struct {
-	Every time.Duration `yaml:"-"` // the agreed interval; 0: one minute
+	Every   time.Duration `yaml:"-"` // the agreed interval; 0: one minute
+	Retries int           `yaml:"-"` // of one request, which are no polls
 }
 
 // ID names the clause.
@@ -48,7 +50,7 @@ func (p PollCadence) Check(calls []Call) Result {
 	r := Result{Clause: p.ID()}
 	var endpoints numbering[endpoint]
 	polled, failing := 0, 0
-	for _, list := range arrivals(calls, func(e *journal.Entry) int32 { return endpoints.of(endpointOf(e)) }) {
+	for _, list := range arrivals(p.polls(calls), func(e *journal.Entry) int32 { return endpoints.of(endpointOf(e)) }) {
 		if len(list) < 2 {
 			continue
 		}
@@ -74,6 +76,31 @@ func (p PollCadence) Check(calls []Call) Result {
 	return r
 }
 
+// polls leaves out what retries a poll that failed before the next was due, as often as that is agreed.
+func (p PollCadence) polls(calls []Call) []Call {
+	if p.Retries == 0 {
+		return calls
+	}
+	only := slices.Clone(calls)
+	for i := range only {
+		all := calls[i].Attempts
+		if len(all) < 2 {
+			continue
+		}
+		kept := slices.Clone(all[:1])
+		for k := 1; k < len(all); k++ {
+			if k > p.Retries || all[k].At-all[k-1].At >= p.least(calls[i].Run) {
+				kept = append(kept, all[k])
+			}
+		}
+		only[i].Attempts = kept
+	}
+	return only
+}
+
+// least is the shortest time between two polls that counts as the agreed one.
+func (p PollCadence) least(run *Run) time.Duration { return p.Every*95/100 - run.Noise.Early(p.Every) }
+
 // look judges one client at one endpoint, and tells whether enough of its requests failed.
 func (p PollCadence) look(list []arrival, run *Run) (r Result, judged bool) {
 	r.Clause = p.ID()
@@ -94,7 +121,7 @@ func (p PollCadence) look(list []arrival, run *Run) (r Result, judged bool) {
 		return []journal.Entry{*list[i].entry, *list[i+1].entry}
 	}
 	early := run.Noise.Early(p.Every)
-	least := p.Every*95/100 - early
+	least := p.least(run)
 	if judged && behind[len(behind)/2] < least {
 		i := slices.IndexFunc(list[:len(list)-1], func(a arrival) bool { return failed(a.entry) })
 		r.Verdict, r.Witness = Fail, witness(i)

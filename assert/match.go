@@ -159,7 +159,7 @@ func (g *grouper) ready(q *queue, k matchKey, e *journal.Entry) bool {
 			if w.end > e.At && (last.Delivered() || w.end > e.At+overlap) {
 				return false
 			}
-			if e.At-w.end <= g.horizon(chain) && !g.due(k, last, e) {
+			if e.At-w.end <= g.horizon(chain) && !g.due(k, &g.entries[chain.first], last, e) {
 				return true
 			}
 		}

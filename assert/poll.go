@@ -44,16 +44,11 @@ func (g *grouper) paced(k matchKey, e *journal.Entry) {
 	g.pollers[k] = p
 }
 
-// due reports whether e comes as long after last as a poller's next request does: as agreed, or as seen while all was well.
-func (g *grouper) due(k matchKey, last, e *journal.Entry) bool {
-	if e.Method != "GET" && e.Method != "HEAD" {
-		return false
-	}
-	if g.key.Poll >= leastPoll && e.At-last.At >= g.key.Poll-g.key.Poll/10 {
-		return true
-	}
-	p := g.pollers[k]
-	return p.due(last, e, false)
+// due reports whether e comes as long after last as a poller's next request does, or in time with first, which was a poller's
+// if last is a retry of it: as agreed, or as seen while all was well.
+func (g *grouper) due(k matchKey, first, last, e *journal.Entry) bool {
+	agreed, seen := poll{every: g.key.Poll}, g.pollers[k]
+	return agreed.due(last, e, true) || agreed.inTime(first, e, true) || seen.due(last, e, false) || seen.inTime(first, e, false)
 }
 
 // after notes that e came next behind prev, for the same thing.
@@ -70,4 +65,14 @@ func (p *poll) after(prev, e *journal.Entry) {
 // due reports whether e comes as long after prev as the next request does, where the interval was agreed or seen twice.
 func (p *poll) due(prev, e *journal.Entry, agreed bool) bool {
 	return (e.Method == "GET" || e.Method == "HEAD") && (agreed || p.seen >= 2) && p.every >= leastPoll && e.At-prev.At >= p.every-p.every/10
+}
+
+// inTime reports whether e comes a whole number of intervals after first, as the next request of a poller does that retried the
+// one before: it does not count from the last retry.
+func (p *poll) inTime(first, e *journal.Entry, agreed bool) bool {
+	if !p.due(first, e, agreed) {
+		return false
+	}
+	off := (e.At - first.At) % p.every
+	return min(off, p.every-off) <= p.every/10
 }
