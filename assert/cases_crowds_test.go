@@ -21,6 +21,8 @@ func crowdCases() []publicCase {
 			bad: failing(10*s, repeat(10, 500*ms)...), breaks: []string{"retry-cap"}},
 		{source: "a poller that retries, as agreed", many: true, contract: often + "poll: {every: 10s}", good: failing(10*s, 101*ms, 202*ms),
 			bad: failing(10*s, repeat(10, 500*ms)...), breaks: []string{"retry-cap", "poll-cadence"}},
+		{source: "ten workers want the same, and each tries four times at most", many: true, contract: wide, good: sideBySide(10, 3, 200), bad: sideBySide(10, 7, 503), breaks: []string{"retry-cap"}},
+		{source: "thirty workers want the same, and none gets it", many: true, contract: wide, good: sideBySide(30, 3, 503)},
 	}
 }
 

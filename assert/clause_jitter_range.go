@@ -80,6 +80,9 @@ func (p JitterRange) Check(calls []Call) Result {
 	case hiddenChance(wide, 0) < jitterAlpha && !noise.Known():
 		r.Verdict = Inconclusive
 		r.Detail += "; but " + noCanary
+	case alikeChance(wide, noise) < jitterAlpha && slices.ContainsFunc(calls, func(c Call) bool { return c.Ambiguous }):
+		r.Verdict = Inconclusive
+		r.Detail += "; but calls looked the same, and to pair their attempts in order of arrival draws waits together"
 	case alikeChance(wide, noise) < jitterAlpha:
 		r.Verdict, r.Witness = Fail, wide[0].extremes()
 		r.Detail += ", which shows so little spread less than once in 10,000 runs"

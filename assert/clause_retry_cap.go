@@ -58,6 +58,7 @@ func (p RetryCap) Check(calls []Call) Result {
 		table = StrictResponses()
 	}
 	t, ends, most := tally{id: p.ID()}, endingsOf(calls, p.Quiet), 0
+	var alike crowds
 	for i := range calls {
 		c := &calls[i]
 		n := c.Tries()
@@ -66,6 +67,9 @@ func (p RetryCap) Check(calls []Call) Result {
 		case table.spent(c) >= 0:
 			at := table.spent(c)
 			t.breach(c, float64(n), func() (string, []journal.Entry) { return spentText(c, at, table), c.Attempts[at : at+2] })
+		case n > limit && c.Ambiguous && alike.share(calls, c) <= float64(limit):
+			t.unsure(fmt.Sprintf("%s seems to have sent %d attempts of one call, where %d are allowed; but other calls looked the same, and shared out "+
+				"among all of them the attempts are not too many", named(c.Client), n, limit))
 		case n > limit:
 			t.breach(c, float64(n), func() (string, []journal.Entry) {
 				text := fmt.Sprintf("%s sent %d attempts of one call; the contract allows %d", named(c.Client), n, limit)

@@ -18,7 +18,7 @@ type tally struct {
 	id       string
 	kept     int // calls that met the precondition and were watched to their end
 	broken   int
-	doubtful int // broken, unless the machine was to blame
+	doubtful int // broken, unless the machine was to blame, or another call
 	pending  int // watched too briefly to tell
 
 	badness float64
@@ -53,6 +53,14 @@ func (t *tally) late(c *Call, by lateness, badness float64, say func() (string, 
 	if t.doubtful == 0 {
 		text, _ := say()
 		t.doubt = text + "; but " + why
+	}
+	t.doubtful++
+}
+
+// unsure counts a call that looks broken and need not be; text says why.
+func (t *tally) unsure(text string) {
+	if t.doubtful == 0 {
+		t.doubt = text
 	}
 	t.doubtful++
 }
