@@ -10,6 +10,7 @@ import (
 
 // crowdCases are about clients that want the same thing several times: in parts, at intervals, or side by side.
 func crowdCases() []publicCase {
+	get := history.New
 	const full = "backoff: {initial: 500ms, multiplier: 2, max: 8s, jitter: full}\n"
 	const wide = full + "limits: {client-rate: 1000/1m, identical-payload: 1000/1m}"
 	const often = "limits: {identical-payload: 30/1m}\n"
@@ -23,6 +24,9 @@ func crowdCases() []publicCase {
 			bad: failing(10*s, repeat(10, 500*ms)...), breaks: []string{"retry-cap", "poll-cadence"}},
 		{source: "ten workers want the same, and each tries four times at most", many: true, contract: wide, good: sideBySide(10, 3, 200), bad: sideBySide(10, 7, 503), breaks: []string{"retry-cap"}},
 		{source: "thirty workers want the same, and none gets it", many: true, contract: wide, good: sideBySide(30, 3, 503)},
+		{source: "a preflight of the browser before each attempt, however late", good: get().Request("OPTIONS", "/orders").Attempt(0, ms, 204).
+			Request("GET", "/orders").Attempt(2*ms, ms, 429).RetryAfter("2").Request("OPTIONS", "/orders").Attempt(2004*ms, ms, 204).Request("GET", "/orders").Attempt(2006*ms, ms, 200)},
+		{source: "asked for a day, other calls go on after the longest wait that is agreed", many: true, good: kept(40*s, 50*s), bad: kept(5*s, 50*s), breaks: []string{"throttle-scope"}},
 	}
 }
 
