@@ -27,6 +27,8 @@ func crowdCases() []publicCase {
 		{source: "a preflight of the browser before each attempt, however late", good: get().Request("OPTIONS", "/orders").Attempt(0, ms, 204).
 			Request("GET", "/orders").Attempt(2*ms, ms, 429).RetryAfter("2").Request("OPTIONS", "/orders").Attempt(2004*ms, ms, 204).Request("GET", "/orders").Attempt(2006*ms, ms, 200)},
 		{source: "asked for a day, other calls go on after the longest wait that is agreed", many: true, good: kept(40*s, 50*s), bad: kept(5*s, 50*s), breaks: []string{"throttle-scope"}},
+		{source: "a copy is cancelled because the first failed, and then comes the retry", contract: "hedging: {after: 200ms, share: 1}",
+			good: get().Attempt(0, 300*ms, 503).Left(200*ms, 101*ms).Attempt(402*ms, ms, 200)},
 	}
 }
 

@@ -121,7 +121,7 @@ func (p AttemptTimeout) tooLong(t *tally, c *Call, k int, lasted time.Duration) 
 // tooShort judges an attempt that was given up and sent again. A request that arrives late seems to be given up early.
 func (p AttemptTimeout) tooShort(t *tally, c *Call, k int, lasted time.Duration) bool {
 	e := &c.Attempts[k]
-	if !timedOut(c, e) || e.Status != 0 || k+1 == len(c.Attempts) || c.Attempts[k+1].At < e.Gone-overlap ||
+	if !timedOut(c, e) || e.Status != 0 || k > 0 && c.hedge(k) || k+1 == len(c.Attempts) || c.Attempts[k+1].At < e.Gone-overlap ||
 		lasted >= p.Min-c.Run.Noise.Early(p.Min) {
 		return false
 	}
