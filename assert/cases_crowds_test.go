@@ -29,6 +29,9 @@ func crowdCases() []publicCase {
 		{source: "asked for a day, other calls go on after the longest wait that is agreed", many: true, good: kept(40*s, 50*s), bad: kept(5*s, 50*s), breaks: []string{"throttle-scope"}},
 		{source: "a copy is cancelled because the first failed, and then comes the retry", contract: "hedging: {after: 200ms, share: 1}",
 			good: get().Attempt(0, 300*ms, 503).Left(200*ms, 101*ms).Attempt(402*ms, ms, 200)},
+		{source: "the second wait is missing, though waits may be short", contract: full, breaks: []string{"min-spacing"}, bad: clients(10, func(i int, h *history.Builder) {
+			h.Retries(0, 503, ns(40*i+50)*ms, ms, ns(150*i+100)*ms)
+		})},
 	}
 }
 

@@ -75,6 +75,7 @@ func (p MinSpacing) Check(calls []Call) Result {
 	}
 	t := tally{id: p.ID()}
 	var first, all hurry
+	var later [laterRetries]hurry
 	var loop hotLoop
 	shortest, rounded := maxTime, rounded(calls)
 	for i := range calls {
@@ -87,8 +88,11 @@ func (p MinSpacing) Check(calls []Call) Result {
 			seen = true
 			shortest = min(shortest, wait)
 			all.add(c, k, wait+rounded, p.Base/4)
-			if k == 0 {
+			switch {
+			case k == 0:
 				first.add(c, k, wait+rounded, p.Base/4)
+			case k <= laterRetries:
+				later[k-1].add(c, k, wait+rounded, p.Base/4)
 			}
 			loop = loop.worse(hot.next(k, wait, rounded, p.Base))
 			if wait < p.Min-c.Run.Noise.Early(p.Min) && (short < 0 || wait < c.Gap(short)) {
@@ -107,7 +111,7 @@ func (p MinSpacing) Check(calls []Call) Result {
 		}
 	}
 	if t.broken == 0 {
-		if r, ok := p.together(loop, first, all, lateIn(calls)); ok {
+		if r, ok := p.together(loop, first, later[:], all, lateIn(calls)); ok {
 			return r
 		}
 	}
@@ -133,10 +137,11 @@ func lateIn(calls []Call) (late time.Duration) {
 }
 
 // together judges what no single wait shows, on a machine that is usually late by so much.
-func (p MinSpacing) together(loop hotLoop, first, all hurry, late time.Duration) (Result, bool) {
+func (p MinSpacing) together(loop hotLoop, first hurry, later []hurry, all hurry, late time.Duration) (Result, bool) {
 	r := Result{Clause: p.ID(), Verdict: Fail}
 	firstChance, allChance := first.chance(p.Base), all.chance(p.Base)
 	loopChance := loop.chance * float64(len(all.waits))
+	one, oneChance := p.hastiest(later)
 	switch {
 	case len(all.waits) == 0:
 		return r, false
@@ -150,7 +155,11 @@ func (p MinSpacing) together(loop hotLoop, first, all hurry, late time.Duration)
 		r.Chance = firstChance
 		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s); %s", span(first.median()), plural(len(first.waits), "call"), p.wanted())
 		r.Witness = first.shown
-	case allChance < spacingAlpha*0.2:
+	case oneChance < spacingAlpha*0.1:
+		r.Chance = oneChance
+		r.Detail = fmt.Sprintf("retry %d came %s after the failure (median of %s); %s", one+2, span(later[one].median()), plural(len(later[one].waits), "call"), p.wanted())
+		r.Witness = later[one].shown
+	case allChance < spacingAlpha*0.1:
 		r.Chance = allChance
 		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d); %s", span(all.median()), len(all.waits), p.wanted())
 		r.Witness = all.shown
@@ -166,6 +175,20 @@ func (p MinSpacing) together(loop hotLoop, first, all hurry, late time.Duration)
 		return r, false
 	}
 	return r, true
+}
+
+// laterRetries is how many retries after the first are looked at one by one: a single one may lack its wait.
+const laterRetries = 4
+
+// hastiest finds the retry whose waits are the least likely, and how likely it is that one of them all is so.
+func (p MinSpacing) hastiest(later []hurry) (worst int, chance float64) {
+	chance = 1
+	for k := range later {
+		if own := later[k].chance(p.Base) * float64(len(later)); len(later[k].waits) > 0 && own < chance {
+			worst, chance = k, own
+		}
+	}
+	return worst, chance
 }
 
 func (p MinSpacing) wanted() string {
