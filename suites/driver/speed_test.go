@@ -197,7 +197,7 @@ func TestWhoObeysAFasterClock(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%+v, speed %d", p, p.Speed())
-			if row.obeys && p.Why != "" && strings.Contains(p.Why, "as the machine's clock has it") && p.Wait < 3*busy {
+			if row.obeys && (strings.Contains(p.Why, "as the machine's clock has it") && p.Wait < 3*busy || strings.Contains(p.Why, "may be too busy")) {
 				t.Skip("the machine has too much else to do to show it")
 			}
 			if p.Obeys != row.obeys || !strings.Contains(p.Why, row.why) || p.Obeys != (p.Speed() > 1) {
