@@ -16,3 +16,13 @@ func BenchmarkExplain(b *testing.B) {
 		explanations(samples[i%len(samples)])
 	}
 }
+
+// BenchmarkLongCalls explains as many waits as are ever looked at.
+func BenchmarkLongCalls(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	long := truth{wait: curve(exp(0.5, 1.5, 60), 0.5, 1.5)}
+	s := newSample(ci.run(long, 40, 40, r), Options{})
+	for b.Loop() {
+		explanations(s)
+	}
+}

@@ -48,10 +48,10 @@ func curveOf(n int, limit float64, at func(retry int) float64) []float64 {
 
 // ranged is the logarithm of how likely the waits are when each is drawn evenly between low and top times the curve.
 func (s *sample) ranged(curve []float64, low, top float64) float64 {
-	return s.rangedIn(s.noise, curve, low, top)
+	return s.rangedIn(&s.noise, curve, low, top)
 }
 
-func (s *sample) rangedIn(n noise, curve []float64, low, top float64) float64 {
+func (s *sample) rangedIn(n *noise, curve []float64, low, top float64) float64 {
 	sum, product := 0.0, 1.0
 	for _, g := range s.gaps {
 		t := curve[g.retry]
@@ -83,7 +83,7 @@ func (s *sample) alike(curve []float64, unit float64) (lnL, params float64) {
 	if n.mean > usual {         // a busy machine nobody knew of
 		params = 1
 	}
-	return s.rangedIn(n, curve, unit, unit), params
+	return s.rangedIn(&n, curve, unit, unit), params
 }
 
 // Shares of the waits that may lie outside a range, in search of the range that explains them best. The first ones are guesses.

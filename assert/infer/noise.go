@@ -31,7 +31,7 @@ const (
 const finest = 5 * time.Millisecond
 
 // below is the share of lateness up to x.
-func (n noise) below(x float64) float64 {
+func (n *noise) below(x float64) float64 {
 	if n.tick > 0 {
 		return triangle(x / n.tick)
 	}
@@ -46,7 +46,7 @@ func (n noise) below(x float64) float64 {
 }
 
 // at is the density of lateness at x.
-func (n noise) at(x float64) float64 {
+func (n *noise) at(x float64) float64 {
 	if n.tick > 0 {
 		return max(0, 1-math.Abs(x)/n.tick) / n.tick
 	}
@@ -78,10 +78,10 @@ func triangle(x float64) float64 {
 }
 
 // odd is the density of waits that nothing explains.
-func (n noise) odd() float64 { return oddShare / n.whole }
+func (n *noise) odd() float64 { return oddShare / n.whole }
 
 // density is that of a wait which the client draws evenly from lo to hi.
-func (n noise) density(wait, lo, hi float64) float64 {
+func (n *noise) density(wait, lo, hi float64) float64 {
 	if hi-lo < 1e-3*n.mean {
 		return n.odd() + n.at(wait-lo)
 	}
@@ -89,7 +89,7 @@ func (n noise) density(wait, lo, hi float64) float64 {
 }
 
 // median of lateness: what the median of steady waits is too long by.
-func (n noise) median() float64 {
+func (n *noise) median() float64 {
 	if n.tick > 0 {
 		return 0
 	}
@@ -97,7 +97,7 @@ func (n noise) median() float64 {
 }
 
 // narrowest is how far apart the longest waits have to be drawn for it to count as jitter.
-func (n noise) narrowest() float64 {
+func (n *noise) narrowest() float64 {
 	if n.tick > 0 {
 		return 2 * n.tick
 	}

@@ -45,7 +45,7 @@ func Of(calls []Call, o Options) Policy {
 	p.RetryAfter = retryAfterOf(kept, p, o)
 	p.Budget, p.Breaker = protections(kept, p.Attempts)
 	if o.Resolution >= time.Second {
-		p.Notes = append(p.Notes, fmt.Sprintf("times are rounded to %v; from waits below twice that only counts, limits and rates can be told", o.Resolution))
+		p.Notes = append(p.Notes, fmt.Sprintf("times in the log are rounded to %v; from waits below twice that only counts, limits and rates can be told", o.Resolution))
 	}
 	return p
 }

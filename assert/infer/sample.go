@@ -24,7 +24,7 @@ type sample struct {
 // What is looked at: more calls, or later retries, tell nothing new.
 const (
 	mostRetries = 40
-	mostGaps    = 1500
+	mostGaps    = 800
 )
 
 // newSample takes the waits of calls, each in order. Calls without waits do not count.
