@@ -171,11 +171,12 @@ type total struct {
 func (p BackoffGrowth) firstWaits(calls []Call) (waits [][]time.Duration, later total) {
 	waits = make([][]time.Duration, growthGaps+1)
 	for i := range calls {
-		for k, wait := range firstWaits(&calls[i]) {
+		k := 0
+		for _, wait := range firstWaits(&calls[i]) {
 			if k < len(waits) {
 				waits[k] = append(waits[k], wait)
 			}
-			if k+1 >= growthGaps {
+			if k++; k >= growthGaps {
 				later.n++
 				later.sum += wait
 			}
@@ -231,13 +232,14 @@ func (p BackoffGrowth) belowCurve(calls []Call) (Result, bool) {
 	}
 	for i := range calls {
 		c := &calls[i]
-		for k, wait := range firstWaits(c) {
-			least := p.Curve.Floor(k + 1)
-			if wait >= least-c.Run.Noise.Early(least) || k == 0 { // the first wait is min-spacing's
+		retry := 0
+		for at, wait := range firstWaits(c) {
+			retry++
+			least := p.Curve.Floor(retry)
+			if wait >= least-c.Run.Noise.Early(least) || retry == 1 { // the first wait is min-spacing's
 				continue
 			}
 			t.breach(c, float64(least-wait), func() (string, []journal.Entry) {
-				at := attemptBefore(c, k)
 				return fmt.Sprintf("attempt %d came after a wait of %s; the agreed backoff has grown to %s there", at+2, span(wait), span(least)),
 					c.Attempts[at : at+2]
 			})
@@ -245,18 +247,6 @@ func (p BackoffGrowth) belowCurve(calls []Call) (Result, bool) {
 		}
 	}
 	return t.result("", "", ""), t.broken > 0
-}
-
-// attemptBefore is the index of the attempt before wait k of firstWaits.
-func attemptBefore(c *Call, k int) int {
-	for i := range len(c.Attempts) - 1 {
-		if c.aside(i + 1) {
-			k++
-		} else if i == k {
-			return i
-		}
-	}
-	return k
 }
 
 // say makes a result; a fail shows the attempts of the call with the most waits, as many as count.

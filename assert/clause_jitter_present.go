@@ -186,9 +186,8 @@ func (w retryWaits) shaken(n Noise) float64 {
 	from, to := maxTime, time.Duration(0)
 	ends := make([]time.Duration, len(w.list))
 	for i, l := range w.list {
-		before := attemptBefore(l.call, l.at)
-		at := l.call.Attempts[before+1].At
-		ends[i], from, to = endOf(&l.call.Attempts[before]), min(from, at), max(to, at)
+		at := l.call.Attempts[l.at+1].At
+		ends[i], from, to = endOf(&l.call.Attempts[l.at]), min(from, at), max(to, at)
 	}
 	slices.Sort(ends)
 	if infer.SpreadOf(w.spread.Retry, ends).Width > 2*w.spread.Width+noiseFloor {
@@ -276,7 +275,7 @@ type retryWaits struct {
 type located struct {
 	wait time.Duration
 	call *Call
-	at   int
+	at   int // index of the attempt before it
 }
 
 // waitsByRetry sorts the leading own waits of all calls by retry, the shortest first.
@@ -284,14 +283,16 @@ func waitsByRetry(calls []Call) []retryWaits {
 	var by []retryWaits
 	for i := range calls {
 		c := &calls[i]
-		for k, wait := range firstWaits(c) {
+		k := 0
+		for at, wait := range firstWaits(c) {
+			if k == growthGaps {
+				break
+			}
 			if k == len(by) {
-				if k == growthGaps {
-					break
-				}
 				by = append(by, retryWaits{})
 			}
-			by[k].list = append(by[k].list, located{wait, c, k})
+			by[k].list = append(by[k].list, located{wait, c, at})
+			k++
 		}
 	}
 	for k := range by {
@@ -319,8 +320,7 @@ func (w retryWaits) extremes() []journal.Entry {
 	kept := len(w.list) - infer.Dropped(len(w.list))
 	var shown []journal.Entry
 	for _, l := range []located{w.list[0], w.list[kept-1]} {
-		at := attemptBefore(l.call, l.at)
-		shown = append(shown, l.call.Attempts[at:at+2]...)
+		shown = append(shown, l.call.Attempts[l.at:l.at+2]...)
 	}
 	return shown
 }

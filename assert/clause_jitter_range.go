@@ -106,7 +106,7 @@ func (p JitterRange) delay(k int) time.Duration {
 // outside looks for a wait outside the agreed range.
 func (p JitterRange) outside(t *tally, c *Call) {
 	retry := 0
-	for at, wait := range placedWaits(c) {
+	for at, wait := range firstWaits(c) {
 		retry++
 		delay := p.delay(retry)
 		if delay <= 0 || excused(c, at) {

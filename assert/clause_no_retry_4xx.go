@@ -2,6 +2,7 @@ package assert
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
@@ -89,10 +90,8 @@ func forbidden(c *Call, table *Responses, class int) (at, next int, met bool) {
 			continue
 		}
 		met = true
-		next = i + 1
-		for next < len(c.Attempts) && c.Attempts[next].At < endOf(e)-overlap {
-			next++
-		}
+		told := endOf(e) - overlap
+		next = i + 1 + sort.Search(len(c.Attempts)-i-1, func(k int) bool { return c.Attempts[i+1+k].At >= told })
 		answer, again := refreshed[e.Status]
 		switch {
 		case next == len(c.Attempts):

@@ -208,22 +208,9 @@ func ownWaits(c *Call) iter.Seq2[int, time.Duration] {
 	}
 }
 
-// firstWaits yields the leading own waits by retry (from 0), up to the first that an answer directed: behind it a client
-// may start its backoff anew. Renewing credentials after a 401 is no retry and shifts nothing.
+// firstWaits yields the leading own waits, one for each retry, with the index of the attempt before it, up to the first that an
+// answer directed: behind it a client may start its backoff anew. Renewing credentials after a 401 is no retry.
 func firstWaits(c *Call) iter.Seq2[int, time.Duration] {
-	return func(yield func(int, time.Duration) bool) {
-		k := 0
-		for _, wait := range placedWaits(c) {
-			if !yield(k, wait) {
-				return
-			}
-			k++
-		}
-	}
-}
-
-// placedWaits yields what firstWaits does, each with the index of the attempt before it.
-func placedWaits(c *Call) iter.Seq2[int, time.Duration] {
 	return func(yield func(int, time.Duration) bool) {
 		for i := range len(c.Attempts) - 1 {
 			if c.aside(i + 1) {
