@@ -94,7 +94,7 @@ func forbidden(file, imported string) string {
 var reach = map[string][]string{
 	"faultserver": {"faultserver"},
 	"scenarios":   {"scenarios", "faultserver"},
-	"assert":      {"assert", "faultserver/journal", "faultserver/registry", "faultserver/strict"},
+	"assert":      {"assert", "faultserver/clock", "faultserver/journal", "faultserver/registry", "faultserver/strict"},
 	"suites":      {"suites", "scenarios", "assert", "faultserver"},
 }
 
