@@ -80,7 +80,7 @@ func (p RetriesTransient) Check(calls []Call) Result {
 			if succeeded(&c.Attempts[len(c.Attempts)-1]) {
 				recovered++
 			}
-		case !ends.over(c):
+		case !ends.silent(c):
 			t.keep(false)
 		default:
 			met[passingKind(e)] = true

@@ -82,7 +82,7 @@ func (p ServerDirective) disobeyed(c *Call, ends *endings) (at int, text string,
 			if asked := pushback(e); c.Gap(i) < asked-c.Run.Noise.Early(asked) {
 				return i, fmt.Sprintf("attempt %d came %s after %s that said to try again in %s", i+2, span(max(0, c.Gap(i))), after(e), span(asked)), true
 			}
-		case !more && said == journal.DirectiveYes && i == 0 && p.Attempts != 1 && c.Run.Cancelled == 0 && ends.over(c):
+		case !more && said == journal.DirectiveYes && i == 0 && p.Attempts != 1 && c.Run.Cancelled == 0 && ends.silent(c):
 			return i, fmt.Sprintf("nothing followed %s that said to try again", after(e)), true
 		}
 	}

@@ -58,7 +58,7 @@ func (p UnprocessedStreamRetry) Check(calls []Call) Result {
 		case p.breaks(&t, c, sends):
 		case first < len(sends)-1:
 			t.keep(true)
-		case !ends.over(c):
+		case !ends.silent(c):
 			t.keep(false)
 		default:
 			t.breach(c, 0, func() (string, []journal.Entry) {

@@ -127,6 +127,7 @@ type endings struct {
 	quiet time.Duration // silence that is needed; 0: not known yet
 
 	unread bool // a call may have gone on over connections of which no request was read
+	lost   bool // or in entries that the history lacks
 }
 
 // endingsOf wants silence for four times the longest wait seen in the history, and for quiet or 5 s at least.
@@ -163,8 +164,21 @@ func (e *endings) silence() time.Duration {
 	return e.quiet
 }
 
+// silent reports whether no further attempt of the call came, for clauses that break when none does: no history that lacks
+// entries shows that.
+func (e *endings) silent(c *Call) bool {
+	if c.Run.Lost > 0 {
+		e.lost = true
+		return false
+	}
+	return e.over(c)
+}
+
 // unsure explains why calls are not over.
 func (e *endings) unsure(what string) string {
+	if e.lost {
+		return what + ", but the history lacks entries, and what is missing may be among them"
+	}
 	if e.unread {
 		return what + ", but the client made connections of which no request was read, and they may have been attempts"
 	}

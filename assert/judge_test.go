@@ -161,6 +161,17 @@ func TestJudgeTakesBackWhatLostEntriesCouldRefute(t *testing.T) {
 	if r := verdict("retries-transient", retried); r.Verdict != assert.Pass {
 		t.Errorf("a presence that was seen: %v, %s", r.Verdict, r.Detail)
 	}
+	yes := func(e *journal.Entry) { e.Rare = &journal.Rare{Told: journal.Told{Directive: journal.DirectiveYes}} }
+	agreed := load(t, "clauses: {server-directive: on}")
+	for id, h := range map[string]*history.Builder{
+		"retries-transient":        history.New().Attempt(0, ms, 503),
+		"unprocessed-stream-retry": history.New().Cut(0, ms).With(unprocessed),
+		"server-directive":         history.New().Attempt(0, ms, 409).With(yes),
+	} {
+		if r := assert.Judge(agreed, []string{id}, assert.Calls(h.Entries(), lossy))[0]; r.Verdict != assert.Inconclusive {
+			t.Errorf("%s: that nothing came, on a lossy journal: %v, %s", id, r.Verdict, r.Detail)
+		}
+	}
 }
 
 func TestStarterIsSound(t *testing.T) {

@@ -58,7 +58,7 @@ func (c *Contract) wentOn(call *Call, k int) string {
 // the client had to stop, by the attempts and the time that a call may take, or because the request must not be repeated.
 func (c *Contract) stayedAway(call *Call) string {
 	e := &call.Attempts[len(call.Attempts)-1]
-	if c == nil || c.RetryAfter.Longer != WaitMax || !call.Run.Ended || call.Run.Cancelled > 0 || !c.tooLong(e, call.Run) {
+	if c == nil || c.RetryAfter.Longer != WaitMax || !call.Run.Ended || call.Run.Lost > 0 || call.Run.Cancelled > 0 || !c.tooLong(e, call.Run) {
 		return ""
 	}
 	back := endOf(e) + c.RetryAfter.Max - call.Attempts[0].At
