@@ -148,10 +148,11 @@ func standardWebhooks(r *rand.Rand, k int) time.Duration {
 	return scatter(r, schedule[min(k, len(schedule))-1], 0.9, 1.1)
 }
 
-// trials are the scenarios that ship, and what they leave out: codes that profiles disagree on, and failures that last.
+// trials are the scenarios that ship and need no TLS, which the server here does not speak, and what they leave out: codes that
+// profiles disagree on, and failures that last.
 func trials(t *testing.T) []scenarios.Scenario {
 	t.Helper()
-	all := scenarios.All()
+	all := slices.DeleteFunc(scenarios.All(), func(s scenarios.Scenario) bool { return s.Plan().NeedsTLS() })
 	for _, text := range []string{`
 name: disputed-codes
 summary: Each client meets one of the codes that profiles disagree on.
