@@ -1,0 +1,12 @@
+import sys
+
+import requests
+from tenacity import retry
+
+
+@retry
+def call(method, url):
+    requests.request(method, url).raise_for_status()
+
+
+call(*sys.argv[1:])
