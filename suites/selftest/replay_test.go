@@ -22,6 +22,7 @@ func TestPlatformReplaysAreReportedAndNotCharged(t *testing.T) {
 	s, err := scenarios.Load("closed.yaml", []byte(`name: closed
 summary: The connection is closed under the first order.
 judges: [retry-cap, min-spacing, idempotent-only]
+clients: 1
 rules:
   - {name: closed, match: {path: /order}, per: client, when: {first: 1}, fault: close}
 `))
