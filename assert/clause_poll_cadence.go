@@ -14,7 +14,7 @@ func init() {
 		Summary: "A client that polls keeps its interval when requests fail, and does not catch up on what it missed.",
 		Measure: "For each client and endpoint, from one request to the next: the median behind failed requests is at least 95 % of the agreed interval, " +
 			"and no wait at all is below half of it, where the canary's longest stall does not explain it. As many retries of one request as the " +
-			"contract allows are left out.",
+			"contract allows are left out, unless they come at the same pace throughout.",
 		Why: "Pollers never stop, and they are many. One that asks more often when it gets no answer multiplies the load of an outage by itself, and one " +
 			"that catches up sends all it missed at the moment of recovery.",
 		Fix: "Start the wait when the answer has come or the request has failed, not on a ticker that keeps its missed ticks; let failures make the wait " +
@@ -50,7 +50,11 @@ func (p PollCadence) Check(calls []Call) Result {
 	r := Result{Clause: p.ID()}
 	var endpoints numbering[endpoint]
 	polled, failing := 0, 0
-	for _, list := range arrivals(p.polls(calls), func(e *journal.Entry) int32 { return endpoints.of(endpointOf(e)) }) {
+	retries := p.retries(calls)
+	for _, list := range arrivals(calls, func(e *journal.Entry) int32 { return endpoints.of(endpointOf(e)) }) {
+		if !steady(list) {
+			list = slices.DeleteFunc(list, func(a arrival) bool { return retries[a.entry] })
+		}
 		if len(list) < 2 {
 			continue
 		}
@@ -76,26 +80,31 @@ func (p PollCadence) Check(calls []Call) Result {
 	return r
 }
 
-// polls leaves out what retries a poll that failed before the next was due, as often as that is agreed.
-func (p PollCadence) polls(calls []Call) []Call {
-	if p.Retries == 0 {
-		return calls
-	}
-	only := slices.Clone(calls)
-	for i := range only {
+// retries finds what retries a poll that failed before the next was due, as often as that is agreed.
+func (p PollCadence) retries(calls []Call) map[*journal.Entry]bool {
+	found := map[*journal.Entry]bool{}
+	for i := range calls {
 		all := calls[i].Attempts
-		if len(all) < 2 {
-			continue
-		}
-		kept := slices.Clone(all[:1])
-		for k := 1; k < len(all); k++ {
-			if k > p.Retries || all[k].At-all[k-1].At >= p.least(calls[i].Run) {
-				kept = append(kept, all[k])
+		for k := 1; k < min(len(all), p.Retries+1); k++ {
+			if all[k].At-all[k-1].At < p.least(calls[i].Run) {
+				found[&all[k]] = true
 			}
 		}
-		only[i].Attempts = kept
 	}
-	return only
+	return found
+}
+
+// steady reports whether the waits between failed requests are all alike: that is a pace of its own. Behind the last retry of
+// a poll the next poll is further off.
+func steady(list []arrival) bool {
+	shortest, longest, n := maxTime, time.Duration(0), 0
+	for i := range max(0, len(list)-1) {
+		if failed(list[i].entry) && failed(list[i+1].entry) {
+			gap := list[i+1].at - list[i].at
+			shortest, longest, n = min(shortest, gap), max(longest, gap), n+1
+		}
+	}
+	return n >= leastPolls && longest <= shortest+shortest/2
 }
 
 // least is the shortest time between two polls that counts as the agreed one.

@@ -52,8 +52,8 @@ func (p *RecoveryDrain) Validate(n strict.Node) {
 	between(n, "load", p.Load, 0.01, 0.99)
 }
 
-// Check compares what came after the outage with what came before it. Clients that were each given work had each a server,
-// and an outage, of their own: the worst counts.
+// Check compares what came after the outage with what came before it. Clients that were each given work enough to show it
+// had each an outage of their own: the worst counts. A fleet whose clients send too little for that is judged as one.
 func (p RecoveryDrain) Check(calls []Call) Result {
 	p.Peak, p.Load = cmp.Or(p.Peak, 2), cmp.Or(p.Load, 0.5)
 	runs := byClient(calls)
@@ -63,7 +63,11 @@ func (p RecoveryDrain) Check(calls []Call) Result {
 			worst = r
 		}
 	}
-	if len(runs) > 1 && worst.Verdict != NotExercised {
+	switch {
+	case len(runs) == 1:
+	case worst.Verdict == NotExercised:
+		return p.one(calls)
+	default:
 		worst.Detail += fmt.Sprintf(" (the worst of %d clients)", len(runs))
 	}
 	return worst
