@@ -24,6 +24,7 @@ const outage = `
 name: outage
 summary: Two hours of 503.
 judges: [retry-cap, min-spacing, backoff-growth]
+clients: 1
 limit: 4h
 rules:
   - per: client
