@@ -228,3 +228,25 @@ func FuzzBackoffOf(f *testing.F) {
 		}
 	})
 }
+
+// Waits that a very busy machine could have made out of none are not called none where the shortest shows that it did not.
+func TestWaitsOnABusyMachineAreNotNone(t *testing.T) {
+	late := Options{Lateness: 500 * time.Millisecond, Stall: 2 * second}
+	r := rand.New(rand.NewPCG(4, 4))
+	noisy := func(waits ...float64) [][]time.Duration {
+		all := repeated(10, make([]time.Duration, len(waits))...)
+		for i := range all {
+			all[i] = slices.Clone(all[i])
+			for k, w := range waits {
+				all[i][k] = time.Duration((w + 0.5*r.ExpFloat64()) * 1e9)
+			}
+		}
+		return all
+	}
+	if b := BackoffOf(noisy(1, 2, 3), late); b.Growth.Family == immediate.Name {
+		t.Errorf("waits of 1, 2 and 3 s: %+v", b.Growth)
+	}
+	if b := BackoffOf(noisy(0, 0, 0), late); b.Growth.Family != immediate.Name {
+		t.Errorf("no waits: %+v", b.Growth)
+	}
+}
