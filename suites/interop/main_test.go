@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// sleepers is how many tests go on at a time. Most of their time goes by while clients wait, which takes no core.
+// sleepers is how many tests go on at a time. Most of their time goes by while clients wait, which takes no core. Those whose
+// subject is how fast something happens run before them, each by itself.
 const sleepers = "12"
 
 func TestMain(m *testing.M) {

@@ -155,7 +155,6 @@ rules:
 
 // Who waits until the date by the fast clock keeps it; who comes 2 s early by that clock breaks it.
 func TestSpeedKeepsDates(t *testing.T) {
-	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}
@@ -175,7 +174,6 @@ func TestSpeedKeepsDates(t *testing.T) {
 
 // A breach that a machine could have made stands at a fixed speed too, once two runs show it.
 func TestSpeedConfirmsABreach(t *testing.T) {
-	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}
@@ -215,7 +213,6 @@ func TestSpeedLeavesOutWork(t *testing.T) {
 
 // A program that nothing can be loaded into is recognised and judged by real time.
 func TestSpeedLeavesStaticProgramsAlone(t *testing.T) {
-	t.Parallel()
 	if _, err := driver.Faketime(); err != nil {
 		t.Skip(err)
 	}
