@@ -36,6 +36,25 @@ func hedged(p policy, after time.Duration, copies int, goOn bool) func(context.C
 	}
 }
 
+// copied sends a copy of an attempt that is not answered after a time. The first good answer calls the other copy back; one
+// that failed says nothing about the other.
+func copied(ctx context.Context, after time.Duration, send func(context.Context) outcome) outcome {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan outcome, 2)
+	go func() { answers <- send(ctx) }()
+	select {
+	case o := <-answers:
+		return o
+	case <-time.After(after):
+	}
+	go func() { answers <- send(ctx) }()
+	if o := <-answers; !transient(o) {
+		return o
+	}
+	return <-answers
+}
+
 // A copy that was agreed on is no attempt more, and here there are no others.
 const (
 	hedging     = "hedging: {after: 200ms, max: 2, share: 0.05}\nclauses: {retries-transient: off}\n"

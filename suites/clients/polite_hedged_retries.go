@@ -8,20 +8,7 @@ import (
 func init() {
 	p := polite()
 	p.around = func(ctx context.Context, _ int, send func(context.Context) outcome) outcome {
-		ctx, cancel := context.WithCancel(ctx) // the first good answer calls the other copy back
-		defer cancel()
-		answers := make(chan outcome, 2)
-		go func() { answers <- send(ctx) }()
-		select {
-		case o := <-answers:
-			return o
-		case <-time.After(1250 * time.Millisecond):
-		}
-		go func() { answers <- send(ctx) }()
-		if o := <-answers; !transient(o) {
-			return o
-		}
-		return <-answers
+		return copied(ctx, 1250*time.Millisecond, send)
 	}
 	register(Client{
 		Name:     "polite-hedged-retries",

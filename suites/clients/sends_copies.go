@@ -12,20 +12,7 @@ func init() {
 		if attempt > 1 {
 			return send(ctx)
 		}
-		ctx, cancel := context.WithCancel(ctx) // the first good answer calls the other copy back
-		defer cancel()
-		answers := make(chan outcome, 2)
-		go func() { answers <- send(ctx) }()
-		select {
-		case o := <-answers:
-			return o
-		case <-time.After(1300 * time.Millisecond):
-		}
-		go func() { answers <- send(ctx) }()
-		if o := <-answers; !transient(o) {
-			return o
-		}
-		return <-answers // a copy that failed says nothing about the other
+		return copied(ctx, 1300*time.Millisecond, send)
 	}
 	register(Client{
 		Name:    "sends-copies",
