@@ -22,13 +22,13 @@ help: ## list what make can do
 build: ## build bin/retrygate
 	$(GO) build -o bin/retrygate ./suites/cmd/retrygate
 
-demo: build ## judge the curl (or wget, or python3) of this machine; takes a minute and a half
+demo: build ## judge the curl (or wget, or python3) of this machine; takes about two minutes
 	@url='{{url}}/driver/status'; \
 	if command -v curl >/dev/null; then set -- curl -sS --retry 3; \
 	elif command -v wget >/dev/null; then set -- wget -q -O - --tries 4; \
 	elif command -v python3 >/dev/null; then set -- python3 -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1])'; \
 	else echo "demo: none of curl, wget and python3 is installed; name a client of yours: bin/retrygate verify -- COMMAND"; exit 1; fi; \
-	echo "demo: does $$1 keep the strict retry contract? Every scenario, side by side, in a minute and a half."; echo; \
+	echo "demo: does $$1 keep the strict retry contract? Every scenario, side by side, in about two minutes."; echo; \
 	code=0; bin/retrygate verify -- "$$@" "$$url" || code=$$?; echo; \
 	case $$code in \
 	0) echo "demo: $$1 keeps the contract (exit 0, as it would in your build)";; \
