@@ -24,7 +24,7 @@ type truth struct {
 // drawing is one call: what was waited before, and chance.
 type drawing struct {
 	*rand.Rand
-	prev, t float64
+	prev float64
 }
 
 func (d *drawing) between(lo, hi float64) float64 { return lo + (hi-lo)*d.Float64() }

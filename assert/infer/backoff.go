@@ -96,10 +96,10 @@ func BackoffOf(calls [][]time.Duration, o Options) Backoff {
 	}
 	f := fits[0]
 	if f.zero {
-		s = s.shifted(1)
+		s = s.behindFirst()
 	}
 	if f.steady > 0 {
-		s = s.shifted(1)
+		s = s.behindFirst()
 	}
 	j := judgement{s, fits, f}
 	if tooCoarse := s.noise.tick > 0 && (f.family == immediate || s.middle[0] < 2*s.noise.tick); tooCoarse {

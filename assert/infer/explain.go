@@ -50,7 +50,7 @@ func explanations(s *sample) []fit {
 	}
 	zero := s.zeroFirst()
 	if zero {
-		s = s.shifted(1)
+		s = s.behindFirst()
 	}
 	if s.firstStill() {
 		if fits := s.apart(); fits != nil {
@@ -95,7 +95,7 @@ func (s *sample) firstStill() bool {
 
 // apart explains the waits behind a first one that stands by itself, if that explains them better than all together.
 func (s *sample) apart() []fit {
-	rest := s.shifted(1)
+	rest := s.behindFirst()
 	fits, whole := fitAll(rest, func(*Family) bool { return true }), fitAll(s, func(*Family) bool { return true })
 	if len(fits) == 0 || len(whole) == 0 {
 		return nil

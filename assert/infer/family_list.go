@@ -38,9 +38,8 @@ func lists(s *sample) (fits []fit) {
 	}
 	still := s.listed(middle, cost)
 	still.kind, still.low, still.top = JitterNone, middle[0], middle[0]
-	busy := 0.0
-	still.lnL, busy = s.alike(still.curve, middle[0])
-	still.params += busy
+	lnL, busy := s.alike(still.curve, middle[0])
+	still.lnL, still.params = lnL, still.params+busy
 	fits = append(fits, still)
 	if s.calls >= leastListed {
 		loose := s.listed(top, float64(s.retries())*(roundCost+math.Log(float64(len(s.gaps)))))

@@ -101,9 +101,9 @@ func noiseFrom(o Options, longest float64) noise {
 // UsualLateness is that of an idle machine, on loopback.
 const UsualLateness = 2 * time.Millisecond
 
-// shifted is the sample without the waits before the first retries.
-func (s *sample) shifted(first int) *sample {
-	return s.only(func(retry int) (int, bool) { return retry - first, retry >= first })
+// behindFirst is the sample without the waits before the first retries.
+func (s *sample) behindFirst() *sample {
+	return s.only(func(retry int) (int, bool) { return retry - 1, retry > 0 })
 }
 
 // only is the sample of some retries, with new numbers.

@@ -208,7 +208,7 @@ func (r RetryAfter) text() string {
 	if len(r.Ignored) > 0 {
 		where = fmt.Sprintf(" on %s and ignores it on %s", listed(r.Statuses, "and"), listed(r.Ignored, "and"))
 	}
-	text := ""
+	var text string
 	switch r.Verdict {
 	case HeedUnseen:
 		return ""

@@ -100,8 +100,8 @@ func waits(out *Outcome, speed int) (w waited) {
 }
 
 // pace compares first waits: those in real time, and those on the fast clock.
-func pace(real, quick waited) Pace {
-	plain, fast, late := real.first, quick.first, quick.late
+func pace(slow, quick waited) Pace {
+	plain, fast, late := slow.first, quick.first, quick.late
 	switch {
 	case len(plain) == 0 && len(fast)+late == 0:
 		return Pace{Why: "does not retry a 503, so nothing shows whether its waits follow a faster clock"}
@@ -126,8 +126,8 @@ func pace(real, quick waited) Pace {
 	// The shortest of each: what else made waits longer was chance, or the machine, whose lateness the canary tells.
 	p := Pace{Obeys: true, Wait: wait, Overhead: max(0, fast[0]-plain[0]/trialSpeed)}
 	p.Later = p.Overhead
-	if len(real.second) > 0 && len(quick.second) > 0 {
-		p.Later = min(p.Overhead, max(0, quick.second[0]-real.second[0]/trialSpeed))
+	if len(slow.second) > 0 && len(quick.second) > 0 {
+		p.Later = min(p.Overhead, max(0, quick.second[0]-slow.second[0]/trialSpeed))
 	}
 	return p
 }

@@ -172,14 +172,14 @@ func matrix(rows []row) string {
 	}
 	s.WriteString("\n|---|" + strings.Repeat("---|", len(judged)) + "\n")
 	for _, j := range assert.Strict().Judges() {
-		line, some := "| "+j.Kind.ID+" |", false
+		some, line := false, []string{"| " + j.Kind.ID + " |"}
 		for _, r := range judged {
 			at, _ := r.standing(j.Kind.ID)
 			some = some || at != unseen
-			line += " " + r.link(j.Kind.ID, at) + " |"
+			line = append(line, r.link(j.Kind.ID, at)+" |")
 		}
 		if some {
-			s.WriteString(line + "\n")
+			s.WriteString(strings.Join(line, " ") + "\n")
 		}
 	}
 	return s.String()
