@@ -14,6 +14,12 @@ import (
 	"go.uber.org/goleak"
 )
 
+// SharedNames is what the names of all memory begin with through which commands of this process are told the time.
+const SharedNames = "/dev/shm/*retrygate-"
+
+// Harness is part of those that are this process's own.
+var Harness = harness
+
 // asHarness turns the test binary into a harness that runs a command until it is killed.
 const asHarness = "DRIVER_TEST_HARNESS"
 
