@@ -191,6 +191,9 @@ func (j judgement) jitter() Jitter {
 		x.Kind, x.Confidence, x.Needs = Undecided, 0.5, "a busy machine alone draws waits apart by as much; a run of verify, which measures that, would tell"
 		return x
 	}
+	if f.kind == JitterNone && len(x.Candidates) == 0 && j.unsteady() {
+		return j.hidden()
+	}
 	x.Decided = len(x.Candidates) == 0
 	if j.calls < leastCalls { // a call by itself never shows jitter, and two hardly
 		x.Decided, x.Confidence = false, min(x.Confidence, float64(j.calls)/(leastCalls+1))
