@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,8 +50,12 @@ func (l Language) fetch(ctx context.Context, argv []string) error {
 		return nil
 	}
 	lines := strings.Split(string(bytes.TrimSpace(out)), "\n")
-	return fmt.Errorf("%s: %w: %s", strings.Join(argv[:min(3, len(argv))], " "), err, lines[len(lines)-1])
+	said := strings.Join(lines[max(0, len(lines)-lastLines):], " ")
+	return fmt.Errorf("%s: %w: %s", strings.Join(argv[:min(3, len(argv))], " "), err, said)
 }
+
+// lastLines of what a package manager prints say what it lacked: some wrap their sentences.
+const lastLines = 2
 
 // stamp is the file that says what was installed.
 func (l Language) stamp() string { return filepath.Join(l.Build, "fetched") }
@@ -58,7 +63,11 @@ func (l Language) stamp() string { return filepath.Join(l.Build, "fetched") }
 // locked sums up what the locks say, and how it is fetched.
 func (l Language) locked() (string, error) {
 	sum := sha256.New()
-	for _, name := range l.Locks {
+	names, err := l.lockFiles()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(l.Dir, name))
 		if err != nil {
 			return "", err
@@ -69,13 +78,29 @@ func (l Language) locked() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
+// lockFiles are the names of all files that the locks mean.
+func (l Language) lockFiles() (names []string, err error) {
+	for _, pattern := range l.Locks {
+		files, err := fs.Glob(os.DirFS(l.Dir), pattern)
+		if err != nil || len(files) == 0 {
+			return nil, fmt.Errorf("%s has no file %s", l.ID, pattern)
+		}
+		names = append(names, files...)
+	}
+	return names, nil
+}
+
 // pinned is how far behind a package's name its version may stand in a lock: on the same line or the next.
 const pinned = 200
 
 // Unpinned says which clients' versions are not those that the locks pin.
 func (l Language) Unpinned() (problems []string) {
+	names, err := l.lockFiles()
+	if err != nil {
+		return []string{err.Error()}
+	}
 	var all strings.Builder
-	for _, name := range l.Locks {
+	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(l.Dir, name))
 		if err != nil {
 			problems = append(problems, err.Error())

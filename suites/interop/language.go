@@ -22,7 +22,7 @@ const languageFile = "language.yaml"
 type Language struct {
 	Name  string     `yaml:"language"`
 	Needs []string   `yaml:"needs"` // programs of the machine, without any of which the language is skipped whole
-	Locks []string   `yaml:"locks"` // files that pin the version of everything that is fetched
+	Locks []string   `yaml:"locks"` // files, or patterns of them, that pin what is fetched, and those that are compiled with it
 	Fetch [][]string `yaml:"fetch"` // commands that install what the locks pin, one after the other
 	Run   []string   `yaml:"run"`   // the command of a client that names none of its own
 	Judge []string   `yaml:"judge"` // a command that judges all clients by itself, in place of Run
@@ -115,7 +115,7 @@ func (l Language) Unfetched() string {
 	case err != nil:
 		return err.Error()
 	case string(then) != now:
-		return "other versions of its packages are pinned by now: make interop fetches them"
+		return "its packages or its programs are others by now: make interop fetches and builds them"
 	}
 	return ""
 }

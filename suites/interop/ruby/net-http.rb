@@ -1,0 +1,7 @@
+require "net/http"
+
+method, url = ARGV
+uri = URI(url)
+request = Net::HTTPGenericRequest.new(method, method == "POST", true, uri)
+answer = Net::HTTP.start(uri.host, uri.port) { |http| http.request(request) }
+answer.value # raises unless it is 2xx
