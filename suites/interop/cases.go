@@ -22,6 +22,7 @@ type Case struct {
 	Method  string     `yaml:"method"` // default GET
 	Fault   fault.Spec `yaml:"fault"`
 	Clients int        `yaml:"clients"` // how many clients meet it; default 1
+	Brief   bool       `yaml:"brief"`   // the tests put clients to it that are slow to start, too
 }
 
 var readCases = sync.OnceValue(func() []Case {

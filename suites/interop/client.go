@@ -35,6 +35,7 @@ type Client struct {
 type Wire struct {
 	On       []Word  `yaml:"on"`       // names of cases
 	Requests Count   `yaml:"requests"` // with those that the transport repeats
+	Resent   int     `yaml:"resent"`   // of the requests, those that the transport repeats
 	Gaps     []Bound `yaml:"gaps"`     // from the end of one attempt to the arrival of the next, as far as they are told
 	Because  string  `yaml:"because"`
 }

@@ -35,7 +35,11 @@ func TestClients(t *testing.T) {
 					t.Parallel()
 					began := time.Now()
 					driven := func(method string) driver.Client { return l.Driver(c, method) }
-					r, err := c.Examine(t.Context(), driven, *whole || slices.Contains(everyRun, l.ID+"/"+c.ID), false)
+					exam := Exam{Cases: Cases(), Whole: *whole || slices.Contains(everyRun, l.ID+"/"+c.ID)}
+					if l.Slow && !*whole && !*long {
+						exam.Cases = slices.DeleteFunc(slices.Clone(exam.Cases), func(k Case) bool { return !k.Brief })
+					}
+					r, err := c.Examine(t.Context(), driven, exam)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -147,6 +151,7 @@ func TestDiffer(t *testing.T) {
 		{Seen{Requests: 3, Gaps: []time.Duration{time.Second, 2 * time.Second}}, nil},
 		{Seen{Requests: 4, Gaps: []time.Duration{time.Second, 2 * time.Second, time.Second}}, []string{"503: 4 requests, expected 3"}},
 		{Seen{Requests: 3, Gaps: []time.Duration{time.Second, time.Second}}, []string{"503: wait 2 is 1s, expected 2s"}},
+		{Seen{Requests: 3, Resent: 1, Gaps: []time.Duration{time.Second}}, []string{"503: the transport sent 1 again, expected 0"}},
 	} {
 		row.seen.Case = "503"
 		if got := c.Differ([]Seen{row.seen}); !slices.Equal(got, row.want) {

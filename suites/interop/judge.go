@@ -10,26 +10,39 @@ import (
 	"github.com/retrygate/retrygate/suites/driver"
 )
 
-// Examine runs a client through all cases and has the strict contract judge it in all scenarios that suit it; without
-// whole, only the cases. driven makes the client for requests with a method. With memory it takes a bubble of virtual time.
-func (c Client) Examine(ctx context.Context, driven func(method string) driver.Client, whole, memory bool) (Result, error) {
+// Exam is what a client is put through.
+type Exam struct {
+	Cases  []Case // on the wire
+	Whole  bool   // the strict contract judges it too, in all scenarios that suit it
+	Memory bool   // in virtual time, which takes a bubble
+}
+
+// Examine puts a client through an exam. driven makes the client for requests with a method.
+func (c Client) Examine(ctx context.Context, driven func(method string) driver.Client, e Exam) (Result, error) {
 	r := Result{Language: c.Language, Client: c.ID, Version: c.version(ctx)}
-	all, calls, err := Probe(ctx, driven, memory)
+	all, calls, err := Probe(ctx, driven, e.Cases, e.Memory)
 	if err != nil {
 		return r, err
+	}
+	if doubtful := c.doubtful(all); len(doubtful) > 0 && !e.Memory {
+		again, _, err := Probe(ctx, driven, doubtful, false)
+		if err != nil {
+			return r, err
+		}
+		all = replaced(all, again)
 	}
 	r.Seen = all
 	r.Differences = c.Differ(r.Seen)
 	r.Policy = assert.Inferred(calls).Sentence()
-	if !whole || c.Unjudged != "" {
+	if !e.Whole || c.Unjudged != "" {
 		return r, nil
 	}
-	judged, err := contract.Examine(ctx, contract.Request{Client: driven("GET"), Seed: 1, FailOn: assert.Major, Memory: memory})
+	judged, err := contract.Examine(ctx, contract.Request{Client: driven("GET"), Seed: 1, FailOn: assert.Major, Memory: e.Memory})
 	if err != nil {
 		return r, err
 	}
 	r.Report = &judged
-	r.Differences = append(r.Differences, c.Contract.Differences(judged, memory)...)
+	r.Differences = append(r.Differences, c.Contract.Differences(judged, e.Memory)...)
 	return r, nil
 }
 

@@ -26,6 +26,7 @@ type Language struct {
 	Fetch [][]string `yaml:"fetch"` // commands that install what the locks pin, one after the other
 	Run   []string   `yaml:"run"`   // the command of a client that names none of its own
 	Judge []string   `yaml:"judge"` // a command that judges all clients by itself, in place of Run
+	Slow  bool       `yaml:"slow"`  // a client takes a good part of a second to start: most cases are left out of the tests
 
 	ID      string   `yaml:"-"` // the folder's name
 	Dir     string   `yaml:"-"`

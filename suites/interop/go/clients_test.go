@@ -43,7 +43,7 @@ func examine(t *testing.T, c interop.Client, f call) {
 	driven := func(method string) driver.Client {
 		return driver.HTTPFunc(c.Title(), func(ctx context.Context, h *http.Client, url string) error { return f(ctx, h, method, url) })
 	}
-	r, err := c.Examine(context.Background(), driven, true, true)
+	r, err := c.Examine(context.Background(), driven, interop.Exam{Cases: interop.Cases(), Whole: true, Memory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
