@@ -51,7 +51,7 @@ func (g *grouper) replaced(c *chain, prev, next *journal.Entry) PartKind {
 
 // isResend reports whether next is the transport's own repeat of prev: a reused connection died under prev, and next came
 // at once on another one. A connection excuses one repeat only, since after that a client that hammers a resetting server
-// would look innocent; on a fresh connection no transport repeats.
+// would look innocent; a repeat on a fresh one (the JDK's two clients do that) is charged.
 func (g *grouper) isResend(prev, next *journal.Entry, prevIndex int32) bool {
 	if !diedUnanswered(prev) || next.Conn == prev.Conn {
 		return false
