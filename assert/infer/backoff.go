@@ -107,6 +107,10 @@ func BackoffOf(calls [][]time.Duration, o Options) Backoff {
 		b.Jitter = Jitter{Kind: Undecided, Needs: coarseNeeds(o.Resolution)}
 		return b
 	}
+	if f.family == immediate && s.mayHide() {
+		b.Growth, b.Jitter = Growth{Family: Undecided, Needs: tooLate}, Jitter{Kind: Undecided, Needs: tooLate}
+		return b
+	}
 	b.Growth, b.Jitter = j.growth(), j.jitter()
 	b.estimate(j)
 	return b

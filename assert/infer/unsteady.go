@@ -1,5 +1,26 @@
 package infer
 
+import (
+	"math"
+	"slices"
+)
+
+// tooLate is what would decide where lateness is of the size of the waits.
+const tooLate = "the machine was late by about as much as the client waits, if it does; a run on a quiet one would tell"
+
+// mayHide reports whether waits that pass for none are longer on the whole than lateness makes those of a client that comes
+// back at once: three standard errors and more.
+func (s *sample) mayHide() bool {
+	all := slices.Concat(s.by...)
+	slices.Sort(all)
+	sum := 0.0
+	for _, wait := range all {
+		sum += wait
+	}
+	n := float64(len(all))
+	return s.noise.tick == 0 && quantile(all, 0.2) > immediately.Seconds() && sum/n > s.noise.mean*(1+3/math.Sqrt(n))
+}
+
 // unsteady reports whether the waits before most retries lie apart as jitter of +-10 % draws them, beyond what rounding does. Of
 // many calls those are left out that any machine stretches.
 func (j judgement) unsteady() bool {

@@ -35,3 +35,19 @@ func TestLatenessDoesNotHideJitter(t *testing.T) {
 		})
 	}
 }
+
+// Waits that are drawn between nothing and some seconds do not pass for none because the machine was late by nearly as much.
+func TestLatenessDoesNotHideWaits(t *testing.T) {
+	late := Options{Lateness: 500 * time.Millisecond, Stall: 2 * second}
+	calls := [][]time.Duration{}
+	for _, waits := range [][]float64{{158, 419, 2844}, {633, 1421, 2627}, {958, 482, 3749}, {366, 1306, 1951}} { // up to 1, 2 and 4 s
+		var call []time.Duration
+		for _, ms := range waits {
+			call = append(call, time.Duration(ms*1e6))
+		}
+		calls = append(calls, call)
+	}
+	if b := BackoffOf(calls, late); b.Growth.Family != Undecided || b.Jitter.Kind != Undecided {
+		t.Errorf("%+v, %+v", b.Growth, b.Jitter)
+	}
+}
