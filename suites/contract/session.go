@@ -48,6 +48,8 @@ type outcome struct {
 
 	speeds  []int              // that the scenario was run at; the outcome is of the last
 	settled map[string]settled // verdicts that are certain, by clause, of this run and faster ones
+	seen    glimpses           // of the scenario on slower clocks
+	sharp   *outcome           // with the waits that these showed; nil: there are none
 }
 
 func newSession(req Request) (*session, error) {
@@ -203,13 +205,18 @@ func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int) *out
 		return &outcome{Outcome: out, err: err}
 	}
 	o := &outcome{Outcome: out, results: map[string]assert.Result{}, settled: map[string]settled{}}
-	key := s.Contract.Key()
-	key.OneCall, key.Run = look.OneCall && sc.Work.IsZero() && sc.Watch == 0, &out.Run
-	o.calls = assert.Calls(out.History.Entries, key)
+	o.calls = s.calls(out, look)
 	o.markEnds()
 	o.judge(s.Contract, r)
 	o.weigh(healthyOf(look.Preflight), s.Contract)
 	return o
+}
+
+// calls groups what happened in a run.
+func (s *session) calls(out *driver.Outcome, look look) []assert.Call {
+	key := s.Contract.Key()
+	key.OneCall, key.Run = look.OneCall && out.Scenario.Work.IsZero() && out.Scenario.Watch == 0, &out.Run
+	return assert.Calls(out.History.Entries, key)
 }
 
 // markEnds gives calls a run of their own where their client did not end by itself: those of a client that was stopped could

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
-	"github.com/retrygate/retrygate/faultserver/journal"
 	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/driver"
 )
@@ -46,7 +45,11 @@ func (s *session) pace() (paces, error) {
 		plain.note = "everything ran in real time: " + err.Error()
 		return plain, nil
 	}
-	p, err := driver.Obeys(s.ctx, s.Client, s.opts)
+	retries := 2
+	if s.Speed == Auto {
+		retries = 1 // glimpses tell the rest
+	}
+	p, err := driver.Obeys(s.ctx, s.Client, s.opts, retries)
 	switch {
 	case err != nil:
 		return paces{}, err
@@ -73,17 +76,13 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 		speeds = []int{1} // work is given, and watched, by the machine's clock
 	}
 	for i, speed := range speeds {
-		if last != nil && speed > 1 && last.span() < brief {
+		if last != nil && speed > 1 && (last.span() < brief || last.defies()) {
 			continue
 		}
-		o := s.play(sc, r, look, speed)
+		o := s.try(sc, r, look, speed, last)
 		if o.err != nil {
 			return o
 		}
-		if last != nil {
-			o.settled, o.speeds = last.settled, last.speeds
-		}
-		o.speeds = append(o.speeds, speed)
 		open := s.settle(o, r, look, broken)
 		switch {
 		case len(open) == 0:
@@ -102,17 +101,34 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 	return last
 }
 
+// try plays a scenario at one speed, and the first time on slower clocks beside it; last is the outcome at a higher speed.
+func (s *session) try(sc scenarios.Scenario, r *run, look look, speed int, last *outcome) *outcome {
+	take := func(bool) glimpses { return nil }
+	if last == nil && s.glances(r, speed) {
+		take = s.glance(sc, look, speed)
+	}
+	o := s.play(sc, r, look, speed)
+	seen := take(o.err == nil && slices.ContainsFunc(o.calls, retried))
+	if o.err != nil {
+		return o
+	}
+	if last != nil {
+		o.settled, o.speeds, seen = last.settled, last.speeds, last.seen
+	}
+	o.speeds, o.seen = append(o.speeds, speed), seen.below(speed)
+	s.sharpen(o, r, look)
+	return o
+}
+
 // again runs a scenario once more at the same speed where a breach needs a second run to stand; nil if none does.
 func (s *session) again(sc scenarios.Scenario, r *run, look look, o *outcome, broken map[string]bool) *outcome {
 	if len(broken) == 0 {
 		return nil
 	}
-	again := s.play(sc, r, look, o.speeds[len(o.speeds)-1])
-	if again.err != nil {
-		return nil
+	if again := s.try(sc, r, look, o.speed(), o); again.err == nil {
+		return again
 	}
-	again.settled, again.speeds = o.settled, o.speeds
-	return again
+	return nil
 }
 
 // brief is how long clients are busy at most where real time comes next: to start them takes longer than a run in between
@@ -141,7 +157,10 @@ type settled struct {
 
 // settle keeps the verdicts that are certain, and returns the clauses whose are not.
 func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) (open []string) {
-	speed := o.speeds[len(o.speeds)-1]
+	if o.defies() {
+		return r.ids()
+	}
+	speed := o.speed()
 	variants := s.variants(o, r, look, speed)
 	for _, j := range r.clauses {
 		id := j.Kind.ID
@@ -149,9 +168,7 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 			continue
 		}
 		res := o.results[id]
-		certain := !slices.ContainsFunc(variants, func(v *outcome) bool {
-			return v.results[id].Verdict != res.Verdict && (v != variants[0] || !look.exact(id, speed))
-		})
+		certain := variants.show(id, res.Verdict) || s.Speed != Auto && variants.quiet.says(id, res.Verdict) && look.exact(id, speed)
 		if bendable(j, res) && certain {
 			certain = broken[id]
 			if broken[id] {
@@ -163,71 +180,9 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 			open = append(open, id)
 			continue
 		}
-		o.settled[id] = settled{res, o.calls, speed}
+		o.settled[id] = settled{res, o.by(id), speed}
 	}
 	return open
-}
-
-// slack is how much longer than meant the i-th wait may be, by the client's clock, for what the client itself takes.
-func (p paces) slack(i, speed int) time.Duration {
-	own := p.pace.Overhead
-	if i > 0 {
-		own = p.pace.Later
-	}
-	return time.Duration(speed) * (own + 2*time.Millisecond)
-}
-
-// exact reports whether a clause is one that clients keep by waiting exactly as long as they are told, so that they would
-// seem early if the slack were taken off. What it hides must then be small beside the waits.
-func (p paces) exact(id string, speed int) bool {
-	return kindOf(id).Exact && 5*p.slack(0, speed) <= p.pace.Wait
-}
-
-// variants judges a run once more for what the machine may have done to it: as if each wait had been shorter by its slack,
-// and as if nothing had been late. In real time there are none.
-func (s *session) variants(o *outcome, r *run, look look, speed int) []*outcome {
-	if speed == 1 {
-		return nil
-	}
-	squeezed, quiet := o.variant(), o.variant()
-	for i := range squeezed.calls {
-		squeezed.calls[i].Attempts = squeeze(squeezed.calls[i], func(k int) time.Duration { return look.slack(k, speed) })
-	}
-	for i := range quiet.calls {
-		run := *quiet.calls[i].Run
-		run.Noise.Slices = slices.Clone(run.Noise.Slices)
-		for k := range run.Noise.Slices {
-			n := &run.Noise.Slices[k]
-			n.P50, n.P99, n.Max = n.P50/time.Duration(speed), n.P99/time.Duration(speed), n.Max/time.Duration(speed)
-		}
-		quiet.calls[i].Run = &run
-	}
-	for _, v := range []*outcome{squeezed, quiet} {
-		v.judge(s.Contract, r)
-		v.weigh(healthyOf(look.Preflight), s.Contract)
-	}
-	return []*outcome{squeezed, quiet}
-}
-
-// variant is an outcome to be judged anew.
-func (o *outcome) variant() *outcome {
-	return &outcome{Outcome: o.Outcome, calls: slices.Clone(o.calls), results: map[string]assert.Result{}}
-}
-
-// squeeze makes each wait of a call shorter, but no wait turns into an overlap.
-func squeeze(c assert.Call, by func(wait int) time.Duration) []journal.Entry {
-	attempts := slices.Clone(c.Attempts)
-	var shift time.Duration
-	for i := range attempts {
-		if i > 0 {
-			shift += max(0, min(by(i-1), c.Gap(i-1)))
-		}
-		attempts[i].At -= shift
-		if attempts[i].Gone > 0 {
-			attempts[i].Gone = max(1, attempts[i].Gone-shift)
-		}
-	}
-	return attempts
 }
 
 // doubt makes what is not certain at the speed that was asked for undecided.
@@ -248,7 +203,7 @@ func (o *outcome) of(id string) (assert.Result, []assert.Call) {
 	if found, ok := o.settled[id]; ok {
 		return found.Result, found.calls
 	}
-	return o.results[id], o.calls
+	return o.results[id], o.by(id)
 }
 
 // slower tells how many verdicts took more than the fastest run.

@@ -101,8 +101,8 @@ func (s *session) report() report.Report {
 		var calls []assert.Call
 		for _, run := range s.runs {
 			if len(run.clauses) > 0 {
-				run.addTo(&r)
-				calls = append(calls, run.out.get().calls...)
+				run.addTo(&r, look.paces)
+				calls = append(calls, run.out.get().shown(look.paces)...)
 			}
 		}
 		r.Policy = report.PolicyOf(calls)
@@ -115,7 +115,7 @@ func (s *session) report() report.Report {
 	return r
 }
 
-func (run *run) addTo(r *report.Report) {
+func (run *run) addTo(r *report.Report, p paces) {
 	name, o := run.scenario.Name, run.out.get()
 	if o.err != nil {
 		r.Errors = append(r.Errors, name+": "+o.err.Error())
@@ -138,5 +138,5 @@ func (run *run) addTo(r *report.Report) {
 		res, calls := o.of(j.Kind.ID)
 		r.Results = append(r.Results, report.NewResult(name, j.Level, res, calls))
 	}
-	r.Waits = append(r.Waits, report.WaitsOf(name, o.calls)...)
+	r.Waits = append(r.Waits, report.WaitsOf(name, o.shown(p))...)
 }

@@ -29,16 +29,17 @@ type Pace struct {
 
 	Wait     time.Duration // before its first retry, in real time; a lower bound where it was longer than it was waited for
 	Overhead time.Duration // of the machine's time that the client takes for itself before its first retry, beside waiting
-	Later    time.Duration // the same before its second: by then it has loaded what it needs
+	Later    time.Duration // the same before its second, when it has loaded what it needs; not known: as before the first
+	once     bool          // Later is not known
 }
 
 // Obeys finds out by trial whether a command's waits follow a clock that runs faster: several run side by side against a
-// server that answers 503 with Retry-After: 1, on the machine's clock and on a faster one, until their second retry. What a
-// program is made of tells less: one may load libfaketime and yet sleep by the kernel's own clock.
-func Obeys(ctx context.Context, client Client, o Options) (Pace, error) {
-	p, err := trial(ctx, client, o)
+// server that answers 503 with Retry-After: 1, on the machine's clock and on a faster one, for one retry, or for two if Later
+// is wanted. What a program is made of tells less: one may load libfaketime and yet sleep by the kernel's own clock.
+func Obeys(ctx context.Context, client Client, o Options, retries int) (Pace, error) {
+	p, err := trial(ctx, client, o, retries)
 	if err == nil && p.again {
-		p, err = trial(ctx, client, o)
+		p, err = trial(ctx, client, o, retries)
 	}
 	if err == nil && !p.Obeys && static(client) {
 		p.Why += "; it is statically linked, so that nothing can be loaded into it"
@@ -47,8 +48,8 @@ func Obeys(ctx context.Context, client Client, o Options) (Pace, error) {
 }
 
 // trial lets clients retry on both clocks, once.
-func trial(ctx context.Context, client Client, o Options) (Pace, error) {
-	o.Enough, o.StormLimit, o.Limit, o.trial, o.blind = 3, preflightStorm, trialLimit, true, true
+func trial(ctx context.Context, client Client, o Options, retries int) (Pace, error) {
+	o.Enough, o.StormLimit, o.Limit, o.trial, o.blind = 1+retries, preflightStorm, trialLimit, true, true
 	side := func(clients, speed int) (waited, error) {
 		o := o
 		o.Clients, o.Speed = clients, speed
@@ -125,8 +126,9 @@ func pace(slow, quick waited) Pace {
 	}
 	// The shortest of each: what else made waits longer was chance, or the machine, whose lateness the canary tells.
 	p := Pace{Obeys: true, Wait: wait, Overhead: max(0, fast[0]-plain[0]/trialSpeed)}
-	p.Later = p.Overhead
+	p.Later, p.once = p.Overhead, true
 	if len(slow.second) > 0 && len(quick.second) > 0 {
+		p.once = false
 		p.Later = min(p.Overhead, max(0, quick.second[0]-slow.second[0]/trialSpeed))
 	}
 	return p
@@ -173,22 +175,25 @@ func static(client Client) bool {
 	return !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
-// Speed is how fast the client's clock may run at first: its shortest wait then still takes the machine 20 ms, what the
-// client takes for itself makes a tenth of it, and half of it where the client has still to load things; but ten times as
-// fast in any case if that leaves waits of 50 ms.
+// Speed is how fast the client's clock may run at first: its shortest wait then still takes the machine 20 ms, and what the
+// client takes for itself makes half of it where the client has still to load things, and a tenth later. Where only the first
+// retry was waited for, it may make all of that wait again. But ten times as fast in any case if that leaves waits of 50 ms.
 func (p Pace) Speed() int {
 	if !p.Obeys {
 		return 1
 	}
 	speed := p.Wait / (20 * time.Millisecond)
-	if p.Overhead > 0 {
+	switch {
+	case p.once && p.Overhead > 0:
+		speed = min(speed, p.Wait/p.Overhead)
+	case p.Overhead > 0:
 		speed = min(speed, p.Wait/2/p.Overhead)
 	}
-	if p.Later > 0 {
+	if p.Later > 0 && !p.once {
 		speed = min(speed, p.Wait/10/p.Later)
 	}
 	return int(max(1, min(fastest, max(speed, min(10, p.Wait/(50*time.Millisecond))))))
 }
 
 // fastest is the highest speed: beyond it the machine's own lateness is seconds.
-const fastest = 50
+const fastest = 36

@@ -51,6 +51,9 @@ type Options struct {
 	Start      time.Duration // how long a client may take to start before others get their turn to; default 5 s
 	Limit      time.Duration // longest time for one client where the scenario has no limit; default 1 minute
 
+	// FromFirst has a client's time begin with its first request, as it always does on a faster clock.
+	FromFirst bool
+
 	// Progress, if set, is told what happens. Scenarios side by side call it at the same time.
 	Progress func(Event)
 

@@ -118,14 +118,14 @@ func (r *run) start(ctx context.Context) {
 	}
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
-		w := &watched{name: t.Client(), clock: r.clock, stop: stop, started: func() {}, routes: map[string]int{}}
+		w := &watched{name: t.Client(), clock: r.clock, stop: stop, started: func() {}, loaded: func() {}, routes: map[string]int{}}
 		if c := r.scenario.Cancel; c != nil {
 			cancel := make(chan struct{})
 			w.cancelAfter, w.cancel, t.cancel = c.After, sync.OnceFunc(func() { close(cancel) }), cancel
 		}
 		begin := func() error { return nil }
 		if !r.options.Memory {
-			begin, w.started = r.options.Slots.turn(ctx, r.options.Start, r.clock.Speed() > 1)
+			begin, w.started, w.loaded = r.options.Slots.turn(ctx, r.options.Start, r.clock.Speed() > 1)
 		}
 		seen, next := make(chan struct{}), w.started
 		see := sync.OnceFunc(func() { close(seen) })
@@ -133,7 +133,7 @@ func (r *run) start(ctx context.Context) {
 		r.watch.clients[t.Client()] = w
 		go func() {
 			defer stop(nil)
-			defer w.started()
+			defer w.loaded()
 			if err := begin(); err != nil {
 				r.ends[i] = End{Client: t.Client(), URL: t.URL, Exit: Exit{Code: -1, Err: err}}
 			} else {
@@ -187,8 +187,8 @@ func (r *run) put(ctx context.Context, t Target) (Exit, Output) {
 	return w.work(ctx, t, s)
 }
 
-// limit ends a client's context when it has had its time. On a clock that runs faster that begins with its first request:
-// to start takes a program as long as ever, and would use up the time.
+// limit ends a client's context when it has had its time. On a clock that runs faster, or if the options say so, that begins
+// with its first request: to start takes a program as long as ever, and would use up the time.
 func (r *run) limit(ctx context.Context, seen <-chan struct{}) (limited context.Context, free context.CancelFunc) {
 	most, text := r.options.Limit, "did not end within %g s and was stopped"
 	if r.scenario.Watch > 0 {
@@ -202,7 +202,7 @@ func (r *run) limit(ctx context.Context, seen <-chan struct{}) (limited context.
 			watched: r.scenario.Watch > 0,
 		}
 	}
-	if r.clock.Speed() == 1 {
+	if r.clock.Speed() == 1 && !r.options.FromFirst {
 		return context.WithTimeoutCause(ctx, most, end(most))
 	}
 	ctx, stop := context.WithCancelCause(ctx)

@@ -68,9 +68,9 @@ func (s *seats) release() {
 // turn lets only as many clients start at a time as the machine has cores, and two at least: twenty interpreters that load
 // together would be in each other's way, and their waits would show it. begin waits for the turn; started, which may be
 // called more than once, gives it to the next, and so does the passing of the most time that a start may take. On a clock
-// that runs faster it keeps the turn for as long again as the client took to start: what a program loads between its first
-// request and its first retry is a large part of a wait there.
-func (s *Slots) turn(ctx context.Context, most time.Duration, fast bool) (begin func() error, started func()) {
+// that runs faster it keeps the turn for as long again as the client took to start, or until loaded is called: what a program
+// loads between its first request and its first retry is a large part of a wait there.
+func (s *Slots) turn(ctx context.Context, most time.Duration, fast bool) (begin func() error, started, loaded func()) {
 	var once sync.Once
 	var began time.Time
 	held := make(chan struct{})
@@ -97,5 +97,12 @@ func (s *Slots) turn(ctx context.Context, most time.Duration, fast bool) (begin 
 			}
 		})
 	}
-	return begin, started
+	loaded = func() {
+		select {
+		case <-held:
+			release()
+		default:
+		}
+	}
+	return begin, started, loaded
 }

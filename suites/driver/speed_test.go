@@ -191,7 +191,7 @@ func TestWhoObeysAFasterClock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			need(t, row.argv[0])
-			p, err := driver.Obeys(t.Context(), driver.Command(row.argv...), driver.Options{})
+			p, err := driver.Obeys(t.Context(), driver.Command(row.argv...), driver.Options{}, 2)
 			if err != nil {
 				t.Fatal(err)
 			}

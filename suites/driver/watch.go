@@ -29,7 +29,8 @@ type watched struct {
 	name    string
 	clock   clock.Clock
 	stop    context.CancelCauseFunc
-	started func() // lets the next client start
+	started func() // lets the next client start, soon
+	loaded  func() // and at once: it has come back, or ended
 
 	began time.Time // when its first request, or connection without one, was seen
 
@@ -62,7 +63,9 @@ func (w *watched) see(e *journal.Entry, enough int, now time.Time) {
 		w.unused++
 		return
 	}
-	w.requests++
+	if w.requests++; w.requests == 2 {
+		w.loaded()
+	}
 	followed := w.last.Status >= 300 && w.last.Status < 400
 	w.last = *e
 	route := e.Method + " " + e.Path

@@ -33,7 +33,7 @@ func TestJudgeOfARunningClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
-			w := &watched{started: func() {}, routes: map[string]int{}}
+			w := &watched{started: func() {}, loaded: func() {}, routes: map[string]int{}}
 			for i, p := range c.paths {
 				if i > 0 {
 					now = now.Add(time.Second)
@@ -57,7 +57,7 @@ func TestJudgeOfARunningClient(t *testing.T) {
 }
 
 func TestEnoughCanBeSwitchedOff(t *testing.T) {
-	w := &watched{started: func() {}, routes: map[string]int{}}
+	w := &watched{started: func() {}, loaded: func() {}, routes: map[string]int{}}
 	for range 50 {
 		w.see(&journal.Entry{}, -1, time.Unix(1, 0))
 	}
@@ -73,7 +73,7 @@ func TestStartsTakeTurns(t *testing.T) {
 		var begun atomic.Int32
 		var started []func()
 		for range 4 {
-			begin, done := s.turn(t.Context(), time.Second, false)
+			begin, done, _ := s.turn(t.Context(), time.Second, false)
 			started = append(started, done)
 			go func() {
 				if err := begin(); err == nil {
@@ -98,11 +98,11 @@ func TestStartsTakeTurns(t *testing.T) {
 	})
 }
 
-// On a clock that runs faster a client keeps its turn for as long again as it took to start.
+// On a clock that runs faster a client keeps its turn for as long again as it took to start, unless it has come back by then.
 func TestStartsOnAFastClockKeepTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Slots{starting: semaphore.NewWeighted(1)}
-		begin, started := s.turn(t.Context(), time.Second, true)
+		begin, started, _ := s.turn(t.Context(), time.Second, true)
 		if err := begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -115,6 +115,22 @@ func TestStartsOnAFastClockKeepTheirTurn(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		if !s.starting.TryAcquire(1) {
 			t.Error("the turn was not given to the next")
+		}
+		s.starting.Release(1)
+		begin, started, loaded := s.turn(t.Context(), time.Second, true)
+		loaded() // of what never had a turn, which changes nothing
+		if err := begin(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		started()
+		loaded()
+		if !s.starting.TryAcquire(1) {
+			t.Error("the turn was not given to the next when the client came back")
+		}
+		time.Sleep(time.Second) // what was to give it back later does not do so again
+		if s.starting.TryAcquire(1) {
+			t.Error("the turn was given back twice")
 		}
 	})
 }

@@ -1,0 +1,132 @@
+package contract
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+const (
+	glanceTime   = 3500 * time.Millisecond // of the machine's time that a glimpse takes: what two minutes take at full speed
+	glanceStarts = time.Second             // how long its clients may take to start, one after the other,
+	leastGlanced = 3                       // but there are so many at least,
+	mostGlanced  = 10                      // and at most
+)
+
+// glimpse is how a scenario began on a slower clock. The first waits of a client are its shortest: a fast clock shows them
+// worst, by what the client takes for itself, and a slow one needs least time to show them.
+type glimpse struct {
+	speed   int
+	calls   []assert.Call
+	stopped map[string]bool // clients that would have gone on
+}
+
+// glimpses are those of one scenario, the slowest clock first.
+type glimpses []glimpse
+
+// glances reports whether a scenario is looked at on slower clocks too: it judges waits that are kept exactly.
+func (s *session) glances(r *run, speed int) bool {
+	return s.Speed == Auto && speed > 1 && slices.ContainsFunc(r.clauses, func(j assert.Judged) bool { return j.Kind.Exact })
+}
+
+// retried reports whether a call has a wait.
+func retried(c assert.Call) bool { return len(c.Attempts) > 1 }
+
+// glance begins a scenario in real time, and halfway between that and the speed at which it is judged. The clients start
+// before those of the run itself, which is over sooner. The function returned waits for them if they are of use.
+func (s *session) glance(sc scenarios.Scenario, look look, speed int) (take func(use bool) glimpses) {
+	speeds := []int{1}
+	if half := int(math.Round(math.Sqrt(float64(speed)))); half > 1 {
+		speeds = append(speeds, half)
+	}
+	ctx, stop := context.WithCancel(s.ctx)
+	all := make(glimpses, len(speeds))
+	var going sync.WaitGroup
+	for i, speed := range speeds {
+		seated := make(chan struct{})
+		seat := sync.OnceFunc(func() { close(seated) })
+		going.Go(func() {
+			defer seat()
+			all[i] = s.glimpse(ctx, sc, look, speed, seat)
+		})
+		<-seated
+	}
+	return func(use bool) glimpses {
+		defer stop()
+		if !use {
+			stop()
+		}
+		going.Wait()
+		return slices.DeleteFunc(all, func(g glimpse) bool { return len(g.calls) == 0 })
+	}
+}
+
+// glimpse begins a scenario on one clock. What goes wrong there leaves it without calls.
+func (s *session) glimpse(ctx context.Context, sc scenarios.Scenario, look look, speed int, seated func()) glimpse {
+	options := s.opts
+	options.Speed, options.Seated, options.Progress, options.FromFirst = speed, seated, nil, true
+	affordable := int(glanceStarts / max(time.Millisecond, look.Took))
+	options.Clients = min(max(s.opts.Clients, sc.Clients, 1), mostGlanced, max(leastGlanced, affordable))
+	sc.Clients, sc.Limit = options.Clients, glanceTime*time.Duration(speed)
+	out, err := driver.Run(ctx, sc, s.Client, options)
+	if err != nil {
+		return glimpse{}
+	}
+	g := glimpse{speed, s.calls(out, look), map[string]bool{}}
+	for _, end := range out.Ends {
+		g.stopped[end.Client] = end.Stopped != ""
+	}
+	return g
+}
+
+// below are the glimpses on slower clocks than this one.
+func (g glimpses) below(speed int) glimpses {
+	return slices.DeleteFunc(slices.Clone(g), func(g glimpse) bool { return g.speed >= speed })
+}
+
+// waits are those that came before the same retry after the same failures on the slowest clock that shows any; nil: none does.
+func (g glimpses) waits(c *assert.Call, k int) (waits []time.Duration, speed int) {
+	for _, slow := range g {
+		if waits = slow.waits(c, k); len(waits) > 0 {
+			return waits, slow.speed
+		}
+	}
+	return nil, 0
+}
+
+// waits are none where a client was stopped meanwhile: those seen to their end would be the shorter ones.
+func (g glimpse) waits(c *assert.Call, k int) (waits []time.Duration) {
+	for i := range g.calls {
+		other := &g.calls[i]
+		switch ended := len(other.Attempts) == k+1; {
+		case len(other.Attempts) <= k || !alikeUntil(c, other, k):
+		case ended && g.stopped[other.Client]:
+			return nil
+		case !ended && other.Gap(k) >= 0:
+			// Of a wait that the server asked for, it is what this call makes of the time that the other was asked for.
+			asked, _ := assert.Asked(c.Attempts[k], c.Run.Began)
+			otherAsked, _ := assert.Asked(other.Attempts[k], other.Run.Began)
+			waits = append(waits, other.Gap(k)+asked-otherAsked)
+		}
+	}
+	return waits
+}
+
+// alikeUntil reports whether two calls met the same failures up to attempt k.
+func alikeUntil(c, other *assert.Call, k int) bool {
+	for i := range k + 1 {
+		a, b := &c.Attempts[i], &other.Attempts[i]
+		if a.Method != b.Method || a.Rule != b.Rule || a.Status != b.Status || a.Fault != b.Fault {
+			return false
+		}
+	}
+	_, bound := assert.Asked(c.Attempts[k], c.Run.Began)
+	_, otherBound := assert.Asked(other.Attempts[k], other.Run.Began)
+	return bound == otherBound
+}

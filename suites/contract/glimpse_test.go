@@ -1,0 +1,148 @@
+package contract
+
+import (
+	"testing"
+	"time"
+
+	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/journal"
+	"github.com/retrygate/retrygate/suites/driver"
+)
+
+const ms = time.Millisecond
+
+// failing is a call whose attempts are answered 503 after 1 ms, and whose client waits so many milliseconds in between.
+func failing(waits ...int) assert.Call {
+	c := assert.Call{Run: &assert.Run{}}
+	var at time.Duration
+	for i := range len(waits) + 1 {
+		c.Attempts = append(c.Attempts, journal.Entry{Method: "GET", At: at, Took: ms, Status: 503})
+		if i < len(waits) {
+			at += ms + time.Duration(waits[i])*ms
+		}
+	}
+	return c
+}
+
+// gaps are the waits of calls, in milliseconds.
+func gaps(calls []assert.Call) (all [][]int) {
+	for _, c := range calls {
+		var own []int
+		for k := range len(c.Attempts) - 1 {
+			own = append(own, int(c.Gap(k)/ms))
+		}
+		all = append(all, own)
+	}
+	return all
+}
+
+func same(t *testing.T, what string, got []assert.Call, want ...[]int) {
+	t.Helper()
+	all := gaps(got)
+	for i := range want {
+		for k := range want[i] {
+			if len(all) != len(want) || len(all[i]) != len(want[i]) || all[i][k] != want[i][k] {
+				t.Errorf("%s: waits of %v, want %v", what, all, want)
+				return
+			}
+		}
+	}
+}
+
+// atSpeed is a run with what slower clocks showed of it.
+func atSpeed(speed int, seen glimpses, calls ...assert.Call) *outcome {
+	return &outcome{Outcome: &driver.Outcome{}, calls: calls, seen: seen, speeds: []int{speed}}
+}
+
+// A client needs 20 ms of the machine's time before its first retry, and 2 ms before each later one: at speed 36 its waits of
+// 1, 2, 4 and 8 s are longer by much, and glimpses show all but the last.
+func TestGlimpsesTellTheFirstWaits(t *testing.T) {
+	seen := glimpses{
+		{speed: 1, calls: []assert.Call{failing(1001), failing(1002), failing(1001)}},
+		{speed: 6, calls: []assert.Call{failing(1120, 2012, 4012), failing(1120, 2012, 4012)}},
+	}
+	fast := failing(1720, 2072, 4072, 8072)
+	o := atSpeed(36, seen, fast, fast, fast, fast)
+	p := paces{pace: driver.Pace{Overhead: 20 * ms, Later: 20 * ms}}
+	if own := o.later(p); own != 2*ms {
+		t.Errorf("the client takes %v for itself in later waits, want 2ms", own)
+	}
+	same(t, "judged", o.composed((*assert.Call).Gap), []int{1001, 2012, 4012, 8072}, []int{1002, 2012, 4012, 8072},
+		[]int{1001, 2012, 4012, 8072}, []int{1001, 2012, 4012, 8072})
+	same(t, "shown", o.shown(p)[:1], []int{1001, 2012, 4012, 8000})
+	same(t, "shorter by what cannot be told", o.slowed(p)[:1], []int{1001, 2012 - 6*4, 4012 - 6*4, 8072 - 36*4})
+	if o.defies() {
+		t.Error("the client is said not to obey its clock")
+	}
+}
+
+// Of clients that draw their waits each wait of a glimpse stands for one: none is counted twice.
+func TestGlimpsesOfJitterAreNotRepeated(t *testing.T) {
+	seen := glimpses{{speed: 1, calls: []assert.Call{failing(500), failing(900)}}}
+	o := atSpeed(36, seen, failing(700, 1000), failing(600, 1100), failing(800, 1200))
+	same(t, "judged", o.composed((*assert.Call).Gap), []int{500, 1000}, []int{900, 1100}, []int{800, 1200})
+}
+
+// A glimpse shows a wait only of a call that failed in the same way; of one that the server asked for, what came on top.
+func TestGlimpsesOfOtherFailures(t *testing.T) {
+	c, other := failing(1700), failing(1001)
+	wait := func(k int) []time.Duration { return glimpse{speed: 1, calls: []assert.Call{other}}.waits(&c, k) }
+	if got := wait(0); len(got) != 1 || got[0] != 1001*ms {
+		t.Errorf("waits of %v, want 1.001s", got)
+	}
+	if got := wait(1); got != nil {
+		t.Errorf("there is no second wait: %v", got)
+	}
+	other.Attempts[0].Status = 429
+	if got := wait(0); got != nil {
+		t.Errorf("another status is no other failure: %v", got)
+	}
+	other.Attempts[0].Status, other.Attempts[0].RetryAfter = 503, "1"
+	if got := wait(0); got != nil {
+		t.Errorf("a wait that was asked for is the client's own: %v", got)
+	}
+	c.Attempts[0].RetryAfter = "3"
+	if got := wait(0); len(got) != 1 || got[0] != 3001*ms {
+		t.Errorf("told to wait 3 s, the client waits for %v", got)
+	}
+}
+
+// Of waits that are drawn those that end before the glimpse does are the shorter ones: they do not stand for all.
+func TestGlimpsesAreNotOfTheShortOnly(t *testing.T) {
+	short, long := failing(500, 900), failing(900)
+	short.Client, long.Client = "client-1", "client-2"
+	g := glimpse{speed: 1, calls: []assert.Call{short, long}, stopped: map[string]bool{"client-1": true, "client-2": true}}
+	c := failing(700, 1000)
+	if got := g.waits(&c, 0); len(got) != 2 {
+		t.Errorf("first waits of %v, want two", got)
+	}
+	if got := g.waits(&c, 1); got != nil {
+		t.Errorf("second waits of %v although a client was stopped in its own", got)
+	}
+	g.stopped["client-2"] = false // it gave up
+	if got := g.waits(&c, 1); len(got) != 1 {
+		t.Errorf("second waits of %v, want one", got)
+	}
+}
+
+// A client that was taken by chance to obey a faster clock is found out: what it waits is real time.
+func TestGlimpsesFindWhoDefiesTheClock(t *testing.T) {
+	seen := glimpses{{speed: 1, calls: []assert.Call{failing(1001, 2001), failing(1001, 2001)}}}
+	if o := atSpeed(36, seen, failing(36_040, 72_040), failing(36_030, 72_030)); !o.defies() {
+		t.Error("36 times as long by a clock 36 times as fast is no obedience")
+	}
+	if o := atSpeed(36, seen, failing(3000, 2072)); o.defies() {
+		t.Error("what loads for long before its first retry may obey")
+	}
+}
+
+func TestRetimeLeavesOverlapsAlone(t *testing.T) {
+	c := failing(1000, 1000)
+	c.Attempts[1].At = 0 // sent before the first had failed
+	c.Attempts[1].Gone = 500 * ms
+	got := retime(&c, func(int) time.Duration { return -5 })
+	c.Attempts = got
+	if c.Attempts[1].At != 0 || c.Attempts[1].Gone != 500*ms || c.Gap(1) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
