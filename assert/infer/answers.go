@@ -74,7 +74,7 @@ func answersOf(calls []Call, bound Attempts) ([]Answer, []Method) {
 	})
 	methods := map[string]*Method{}
 	each(calls, bound, func(c *Call, i int, again bool) {
-		if x := answers[c.Attempts[i].Answer]; x == nil || x.Retried == 0 {
+		if x := answers[c.Attempts[i].Answer]; x == nil || x.Retried == 0 || c.Method == "" { // refused before it said a method
 			return
 		}
 		m := methods[c.Method]

@@ -291,3 +291,11 @@ func TestFormats(t *testing.T) {
 		}
 	}
 }
+
+// A connection that is turned away before a request tells no method: none is listed for it.
+func TestNoRequestHasNoMethod(t *testing.T) {
+	p := new(story).failing("", "refused", second, second).failing("POST", "503", second, second).policy()
+	if len(p.Methods) != 1 || p.Methods[0].Method != "POST" {
+		t.Errorf("methods %+v", p.Methods)
+	}
+}

@@ -42,7 +42,7 @@ func (w *world) loadScenarios(names []string) ([]scenarios.Scenario, error) {
 	var all []scenarios.Scenario
 	var errs []error
 	seen := map[string]bool{}
-	for _, name := range names {
+	for _, name := range apart(names) {
 		s, err := w.loadScenario(name)
 		switch {
 		case err != nil:
@@ -54,6 +54,18 @@ func (w *world) loadScenarios(names []string) ([]scenarios.Scenario, error) {
 		all = append(all, s)
 	}
 	return all, errors.Join(errs...)
+}
+
+// apart splits names with commas between them; a file may have some in its name.
+func apart(values []string) (names []string) {
+	for _, v := range values {
+		if _, err := os.Stat(v); err == nil {
+			names = append(names, v)
+			continue
+		}
+		names = append(names, strings.Split(v, ",")...)
+	}
+	return names
 }
 
 func (w *world) loadScenario(name string) (scenarios.Scenario, error) {

@@ -107,7 +107,7 @@ Exit codes:
 	flags.StringVar(&f.contract, "contract", "", "judge by the contract in `FILE` (default: the profile strict)")
 	flags.StringVar(&f.known, "known", "", "accept the breaches that `FILE` lists until they expire: they warn (see contract schema known)")
 	flags.BoolVar(&f.worker, "worker", false, "start the command once and give it a line for each call; for clauses about what it remembers")
-	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenario of this `NAME`, or in this file; may be repeated (default: all)")
+	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenarios of these `NAME`s, or in these files, with commas between or the flag repeated (default: all)")
 	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
 	flags.Var(&f.timeout, "timeout", "stop a client after so long; what takes longer to show stays undecided (default: as the scenario and the contract's deadline need)")

@@ -183,8 +183,8 @@ func (s *session) run(r *run) *outcome {
 		return &outcome{err: look.err}
 	}
 	sc := r.scenario
-	if !sc.Work.IsZero() && !driver.Works(s.Client) {
-		return r.idle(s.Client)
+	if s.needsWork(sc) {
+		return r.idle(s)
 	}
 	if sc.Plan().NeedsTLS() && s.CA == nil {
 		return r.plain()

@@ -42,13 +42,36 @@ func set(c *assert.Contract, s scenarios.Scenario) bool {
 	return slices.ContainsFunc(s.Judges, func(id string) bool { setting, ok := c.Clauses[id]; return ok && !setting.Off })
 }
 
-// idle is the outcome for a client that ends after one call where it is to keep working.
-func (r *run) idle(client driver.Client) *outcome {
-	how := "run it as a worker that takes a line for each call (retrygate verify --worker)"
-	if driver.Argv(client) == nil {
-		how = "make it with driver.Func or driver.Worker"
+// needsWork reports whether a scenario wants a client that keeps working where this one ends after one call.
+func (s *session) needsWork(sc scenarios.Scenario) bool {
+	return !sc.Work.IsZero() && !driver.Works(s.Client)
+}
+
+// worker says how the session's client would be made to keep working.
+func (s *session) worker() string {
+	if driver.Argv(s.Client) == nil {
+		return "make it with driver.Func or driver.Worker"
 	}
-	return r.untried(fmt.Sprintf("this shows only in a client that keeps working, and %s ends after one call; %s", client.Name(), how))
+	return "run it as a worker that takes a line for each call (retrygate verify --worker)"
+}
+
+// idle is the outcome for a client that ends after one call where it is to keep working.
+func (r *run) idle(s *session) *outcome {
+	return r.untried(fmt.Sprintf("this shows only in a client that keeps working, and %s ends after one call; %s", s.Client.Name(), s.worker()))
+}
+
+// idled is a note about all scenarios that need a client that keeps working, as their clauses may be judged elsewhere; "" without.
+func (s *session) idled() string {
+	var names []string
+	for _, r := range s.runs {
+		if s.needsWork(r.scenario) {
+			names = append(names, r.scenario.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("left out, because %s ends after one call: %s; %s", s.Client.Name(), strings.Join(names, ", "), s.worker())
 }
 
 // plain is the outcome on a server that speaks no TLS, where the scenario acts in handshakes.

@@ -92,8 +92,10 @@ func (s *session) report() report.Report {
 		r.Errors = append(r.Errors, look.err.Error())
 	} else {
 		r.Notes = slices.Concat(look.Notes, s.leftOut)
-		if look.note != "" {
-			r.Notes = append(r.Notes, look.note)
+		for _, note := range []string{look.note, s.idled()} {
+			if note != "" {
+				r.Notes = append(r.Notes, note)
+			}
 		}
 		if look.speeds[0] > 1 {
 			r.Speed = look.speeds[0]
