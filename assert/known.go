@@ -34,6 +34,20 @@ func LoadKnown(file string, data []byte) (Known, error) {
 // KnownSchema is the JSON Schema of such files.
 func KnownSchema() map[string]any { return strict.Schema(Known{}) }
 
+// Validate finds lines that accept what another one accepts already: with different last days nobody would know which holds.
+func (k *Known) Validate(n strict.Node) {
+	first := map[Breach]string{}
+	for i, line := range n.Seq() {
+		b := (*k)[i]
+		key := Breach{Clause: b.Clause, Client: b.Client, Scenario: b.Scenario}
+		if before, ok := first[key]; ok {
+			line.Fail("%s of %s is accepted already (%s)", b.Clause, b.Client, before)
+			continue
+		}
+		first[key] = b.Place()
+	}
+}
+
 // Validate checks what the types alone do not say.
 func (b *Breach) Validate(n strict.Node) {
 	b.place = n.Pos()

@@ -14,6 +14,9 @@ func TestKnownSaysWhereAndWhat(t *testing.T) {
 - {clause: jitter-present, client: curl, expires: 2027-01-31}
 - {clause: jitter-present, client: curl, reason: x, expires: 2027-02-31}
 - {clause: jitter-present, client: curl, reason: x, expires: 2027-01-31, until: x}
+- {clause: retry-cap, client: curl, reason: x, expires: 2027-01-31}
+- {clause: retry-cap, client: curl, scenario: hang, reason: x, expires: 2027-01-31}
+- {clause: retry-cap, client: curl, reason: y, expires: 2028-01-31}
 `))
 	if err == nil {
 		t.Fatal("no error")
@@ -21,10 +24,14 @@ func TestKnownSaysWhereAndWhat(t *testing.T) {
 	for _, want := range []string{
 		`known.yaml:2:12: unknown clause "jiter-present"; did you mean jitter-present?`, "known.yaml:3:3: reason: is needed",
 		`known.yaml:4:62: "2027-02-31" is no day; write it as in 2027-01-31`, `known.yaml:5:74: unknown field "until"`,
+		`known.yaml:8:3: retry-cap of curl is accepted already (known.yaml:6)`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s in\n%v", want, err)
 		}
+	}
+	if strings.Contains(err.Error(), "known.yaml:7") {
+		t.Errorf("a line about one scenario repeats none about all: %v", err)
 	}
 }
 
