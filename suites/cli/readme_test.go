@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/retrygate/retrygate/suites/interop"
 )
 
 const (
@@ -114,7 +116,7 @@ func examples(t *testing.T) (all []example) {
 	return all
 }
 
-// TestREADMEExamples runs what the README shows: files are written, shell lines run, Go code compiled.
+// TestREADMEExamples runs what the README shows: files are written, shell lines run, Go code compiled, sample clients judged.
 func TestREADMEExamples(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed")
@@ -126,11 +128,15 @@ func TestREADMEExamples(t *testing.T) {
 			case "file":
 				write(t, filepath.Join(dir, x.argument), x.code)
 			case "exit":
-				shell(t, dir, x)
+				shell(t, dir, x.argument, x.code)
 			case "go":
 				compile(t, x.code)
 			case "drives":
 				drives(t, x)
+			case "excerpt":
+				excerpt(t, x)
+			case "sample":
+				sample(t, x)
 			case "shown": // runs for minutes, until Ctrl-C, or not here: its flags must at least exist
 				parses(t, x.code)
 			default:
@@ -164,24 +170,25 @@ func commands(code string) (lines []string) {
 	return lines
 }
 
-// shell runs the commands and wants the exit code of each, and the output that is shown, but for lines with numbers: those
-// are different every time.
-func shell(t *testing.T, dir string, x example) {
+// shell runs the commands and wants the exit code of each, and the output that is shown, but for lines with numbers, which
+// are different every time; not those that name a breach.
+func shell(t *testing.T, dir, exit, code string, env ...string) {
 	t.Helper()
 	var printed strings.Builder
-	for _, line := range commands(x.code) {
+	for _, line := range commands(code) {
 		cmd := exec.Command("sh", "-c", line)
-		cmd.Dir = dir
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
-		if code := exitText(err); code != x.argument {
-			t.Errorf("%s\nexit code %s, want %s\n%s%s", line, code, x.argument, out, stderr.String())
+		if got := exitText(err); got != exit {
+			t.Errorf("%s\nexit code %s, want %s\n%s%s", line, got, exit, out, stderr.String())
 		}
 		printed.Write(out)
 	}
-	for line := range strings.Lines(x.code) {
-		if !strings.HasPrefix(line, "$ ") && !strings.ContainsAny(line, "0123456789") && !strings.Contains(printed.String(), line) {
+	for line := range strings.Lines(code) {
+		varies := strings.ContainsAny(line, "0123456789") && !strings.HasPrefix(line, "FAIL ")
+		if !strings.HasPrefix(line, "$ ") && !varies && !strings.Contains(printed.String(), line) {
 			t.Errorf("the README shows %q, but it was not printed:\n%s", line, printed.String())
 		}
 	}
@@ -204,6 +211,58 @@ func drives(t *testing.T, x example) {
 	}
 	if s.control == "" || !strings.Contains(x.code, "http://127.0.0.1:8081") {
 		t.Errorf("it drives nothing: %s", x.code)
+	}
+}
+
+// excerpt wants the code to be part of a file as it stands.
+func excerpt(t *testing.T, x example) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, x.argument))
+	if err != nil || !strings.Contains(string(text), x.code) {
+		t.Errorf("%s does not hold what the README shows of it (%v)", x.argument, err)
+	}
+}
+
+// sample runs the commands in a copy of a language's sample clients, with the libraries that real clients are judged with.
+func sample(t *testing.T, x example) {
+	t.Parallel() // they are asleep most of the time
+	language, exit, _ := strings.Cut(x.argument, " ")
+	l, err := interop.ReadLanguage(filepath.Join(root, "suites/interop", language))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := l.Missing() + l.Unfetched(); why != "" {
+		t.Skip(why)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "suites/samples", language))); err != nil {
+		t.Fatal(err)
+	}
+	pinnedAlike(t, l, dir)
+	const modules = "node_modules" // which Node looks for beside its programs
+	if err := os.Symlink(filepath.Join(l.Build, modules), filepath.Join(dir, modules)); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, dir, exit, x.code, "PATH="+filepath.Join(l.Build, "bin")+":"+os.Getenv("PATH"))
+}
+
+// pinnedAlike wants the sample clients to pin what is installed.
+func pinnedAlike(t *testing.T, l interop.Language, dir string) {
+	t.Helper()
+	for _, name := range l.Locks {
+		ours, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			continue // samples lock only what they use themselves
+		}
+		theirs, err := os.ReadFile(filepath.Join(l.Dir, name))
+		if err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(string(ours)) {
+			if line = strings.Trim(line, " ,\n"); strings.ContainsAny(line, "0123456789") && !strings.Contains(string(theirs), line) {
+				t.Errorf("%s of the samples pins %s, and that of the real clients does not", name, line)
+			}
+		}
 	}
 }
 
