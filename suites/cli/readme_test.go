@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -239,9 +240,10 @@ func sample(t *testing.T, x example) {
 		t.Fatal(err)
 	}
 	pinnedAlike(t, l, dir)
-	const modules = "node_modules" // which Node looks for beside its programs
-	if err := os.Symlink(filepath.Join(l.Build, modules), filepath.Join(dir, modules)); err != nil {
-		t.Fatal(err)
+	for _, libraries := range []string{"node_modules", "lib"} { // where Node and Java are told to look, beside the programs
+		if err := os.Symlink(filepath.Join(l.Build, libraries), filepath.Join(dir, libraries)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	shell(t, dir, exit, x.code, "PATH="+filepath.Join(l.Build, "bin")+":"+os.Getenv("PATH"))
 }
@@ -249,6 +251,7 @@ func sample(t *testing.T, x example) {
 // pinnedAlike wants the sample clients to pin what is installed.
 func pinnedAlike(t *testing.T, l interop.Language, dir string) {
 	t.Helper()
+	compared := 0
 	for _, name := range l.Locks {
 		ours, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -258,12 +261,26 @@ func pinnedAlike(t *testing.T, l interop.Language, dir string) {
 		if err != nil {
 			t.Error(err)
 		}
-		for line := range strings.Lines(string(ours)) {
-			if line = strings.Trim(line, " ,\n"); strings.ContainsAny(line, "0123456789") && !strings.Contains(string(theirs), line) {
-				t.Errorf("%s of the samples pins %s, and that of the real clients does not", name, line)
+		for _, p := range pins(ours) {
+			compared++
+			if !slices.Contains(pins(theirs), p) {
+				t.Errorf("%s of the samples pins %s, and that of the real clients does not", name, p)
 			}
 		}
 	}
+	if compared == 0 {
+		t.Error("the samples pin nothing")
+	}
+}
+
+var pin = regexp.MustCompile(`(?s:<dependency>.*?</dependency>)|(?m:^[a-z-]+==.*$)|"[a-z-]+": "[0-9.]+"`)
+
+// pins lists the packages of a lock with their versions: those of Maven, pip and npm.
+func pins(lock []byte) (all []string) {
+	for _, p := range pin.FindAllString(string(lock), -1) {
+		all = append(all, strings.Join(strings.Fields(p), " "))
+	}
+	return all
 }
 
 // parses checks that each retrygate command line parses: with --help after its flags nothing runs.
