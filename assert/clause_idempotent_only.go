@@ -54,7 +54,7 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 		var hop *journal.Entry
 		for k := range c.Parts {
 			switch part := &c.Parts[k]; {
-			case part.Kind == Resend:
+			case part.Kind == Resend && !mayRepeat(&part.Entry, p.SafeRoutes):
 				resent++
 			case part.Kind == Hop && hop == nil && maybeProcessed(&part.Entry) && !mayRepeat(&part.Entry, p.SafeRoutes):
 				hop = &part.Entry
@@ -72,12 +72,13 @@ func (p IdempotentOnly) Check(calls []Call) Result {
 			t.keep(kept || ends.over(c))
 		}
 	}
-	kept := "no write that may have been carried out was sent again without a key"
+	hidden := ""
 	if resent > 0 {
-		kept += fmt.Sprintf("; the transport itself resent %s on another connection, which is not charged", plural(resent, "write"))
+		hidden = fmt.Sprintf("; the transport itself resent %s on another connection, which is not charged, but may have been carried out twice",
+			plural(resent, "write"))
 	}
-	return t.result(kept,
-		"no write (POST, PATCH) met a failure behind which it may have been carried out",
+	return t.result("no write that may have been carried out was sent again without a key"+hidden,
+		"no write (POST, PATCH) met a failure behind which it may have been carried out"+hidden,
 		ends.unsure("no write that may have been carried out was sent again without a key"))
 }
 

@@ -148,6 +148,22 @@ func TestCallsTellResendsApart(t *testing.T) {
 	}
 }
 
+// On a machine that stalls a repeat may be late by that; stalls at another time excuse nothing.
+func TestCallsTellLateResendsApart(t *testing.T) {
+	busy := assert.Noise{Slices: []assert.Slice{{From: 0, Samples: 100}, {From: s, Max: 30 * ms, Samples: 100}, {From: 2 * s, Samples: 100}}}
+	for _, test := range []struct {
+		at, after time.Duration
+		want      string
+	}{
+		{s, 50 * ms, "1,3 driver resend 2"}, {s, 110 * ms, "1,3 driver resend 2"}, {s, 111 * ms, "1,2,3 driver"}, {2 * s, 51 * ms, "1,2,3 driver"},
+	} {
+		h := history.New().Conn(1).Attempt(0, ms, 503).Cut(test.at, 0).Conn(2).Attempt(test.at+test.after, ms, 200)
+		if got := outline(assert.Calls(h.Entries(), assert.Key{OneCall: true, Run: &assert.Run{Noise: busy}})); got != test.want {
+			t.Errorf("%v after %v: got %s, want %s", test.after, test.at, got, test.want)
+		}
+	}
+}
+
 func TestCallsSortAndKeepTheirInput(t *testing.T) {
 	entries := history.New().Retries(0, 503, s, s).Entries()
 	slices.Reverse(entries)

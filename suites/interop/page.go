@@ -60,6 +60,9 @@ func (s Seen) count() string {
 	text := fmt.Sprint(s.Requests)
 	if s.Resent > 0 {
 		text += fmt.Sprintf(", %d of them sent again by the transport", s.Resent)
+		if c, err := CaseOf(s.Case); err == nil && c.Method == "POST" {
+			text += ", so that a POST may be carried out twice"
+		}
 	}
 	if s.Stopped {
 		text += ", then stopped"
