@@ -14,7 +14,7 @@ func init() {
 	register(Kind{
 		ID: "connection-discipline", Level: Minor,
 		Summary: "Retries use the connection again that brought a whole answer, and broken connections are not replaced in a hurry.",
-		Measure: "Of the retries that follow a fault's whole answer over HTTP/1.1 within 5 s, the share that came over another connection: more than " +
+		Measure: "Of the retries that follow a fault's whole answer over HTTP/1.1 within 4 s, the share that came over another connection: more than " +
 			"20 % of 20 or more fail. 408 and 421, which ask for another connection, answers before the body was read and those of an " +
 			"upstream, which may close by itself, are left out. And connections that break without an answer: from 5 s after the first, " +
 			"more than one a second over 10 s fail.",
@@ -36,7 +36,7 @@ type ConnectionDiscipline struct {
 
 const (
 	leastReused   = 20              // retries that a share needs
-	idleFor       = 5 * time.Second // longest wait over which a client has to keep a connection
+	idleFor       = 4 * time.Second // longest wait over which a client has to keep a connection; Node's fetch keeps none longer
 	reconnectFrom = 5 * time.Second // after the first broken connection; before, a few attempts are a burst
 )
 

@@ -29,6 +29,15 @@ func closing(n int) *history.Builder {
 	})
 }
 
+// idling are n clients that retry once, over another connection, after a wait.
+func idling(n int, wait ns) *history.Builder {
+	return clients(n, func(_ int, h *history.Builder) {
+		for k := range 2 {
+			h.Attempt(ns(k)*(ms+wait), ms, 503).With(func(e *journal.Entry) { e.Fault = "oversize" })
+		}
+	})
+}
+
 func TestConnectionDiscipline(t *testing.T) {
 	const none = "no retry followed a whole answer over a connection that could be used again"
 	check(t, assert.ConnectionDiscipline{}, []row{
@@ -41,7 +50,9 @@ func TestConnectionDiscipline(t *testing.T) {
 		{name: "one for each attempt, too few", history: reusing(6, false), want: assert.Inconclusive,
 			detail: "18 of 18 retries came over a new connection although the one before had brought a whole answer; 20 retries would tell"},
 		{name: "a client that keeps no connection", history: closing(7), want: assert.NotExercised, detail: none},
-		{name: "after a long wait", history: history.New().Retries(0, 503, 6*s, 12*s), want: assert.NotExercised, detail: none},
+		{name: "after a wait that connections outlast", history: idling(20, 4*s), want: assert.Fail, witness: []uint64{1, 21, 2, 22, 3, 23},
+			detail: "20 of 20 retries came over a new connection although the one before had brought a whole answer; the contract allows 20 %"},
+		{name: "after a wait at which undici has closed it", history: idling(20, 4*s+5*ms), want: assert.NotExercised, detail: none},
 		{name: "an upstream that may have closed it", history: history.New().Retries(0, 503, repeat(30, s)...), want: assert.NotExercised, detail: none},
 		{name: "421 asks for another", history: history.New().Retries(0, 421, 0), want: assert.NotExercised, detail: none},
 		{name: "resets that are backed off from", history: resets(5, s), want: assert.NotExercised, detail: none},
