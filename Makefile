@@ -72,4 +72,4 @@ cover: ## write coverage.out and print the total
 	@$(GO) tool cover -func coverage.out | tail -1
 
 clean: ## remove what make made
-	rm -rf bin coverage.out suites/interop/build suites/samples/build
+	rm -rf bin coverage.out suites/interop/build suites/samples/*/classes suites/samples/*/lib suites/samples/*/node_modules

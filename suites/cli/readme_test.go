@@ -241,7 +241,8 @@ func sample(t *testing.T, x example) {
 	}
 	pinnedAlike(t, l, dir)
 	for _, libraries := range []string{"node_modules", "lib"} { // where Node and Java are told to look, beside the programs
-		if err := os.Symlink(filepath.Join(l.Build, libraries), filepath.Join(dir, libraries)); err != nil {
+		beside := filepath.Join(dir, libraries) // perhaps there already, from who followed the README
+		if err := errors.Join(os.RemoveAll(beside), os.Symlink(filepath.Join(l.Build, libraries), beside)); err != nil {
 			t.Fatal(err)
 		}
 	}
