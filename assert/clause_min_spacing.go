@@ -146,10 +146,8 @@ func (p MinSpacing) together(loop hotLoop, first hurry, later []hurry, all hurry
 	case len(all.waits) == 0:
 		return r, false
 	case loopChance < spacingAlpha*0.5:
-		from, to := loop.first+2, loop.first+1+loop.waits
 		r.Chance = loopChance
-		r.Detail = fmt.Sprintf("%s sent attempts %d to %d at once, %s after the failure before on average; the contract wants a wait before each",
-			named(loop.call.Client), from, to, span(loop.sum/time.Duration(loop.waits)))
+		r.Detail = named(loop.call.Client) + " sent " + loop.text()
 		r.Witness = loop.call.Attempts[loop.first : loop.first+min(loop.waits, 3)+1]
 	case firstChance < spacingAlpha*0.3:
 		r.Chance = firstChance
@@ -211,6 +209,16 @@ type hotLoop struct {
 	waits  int
 	sum    time.Duration
 	chance float64
+}
+
+// text says which attempts came at once.
+func (h *hotLoop) text() string {
+	first, last := h.first+2, h.first+1+h.waits
+	if first == last {
+		return fmt.Sprintf("attempt %d at once, %s after the failure before; the contract wants a wait", first, span(h.sum))
+	}
+	return fmt.Sprintf("attempts %d to %d at once, %s after the failure before on average; the contract wants a wait before each",
+		first, last, span(h.sum/time.Duration(h.waits)))
 }
 
 // next extends the run by the wait after attempt k, or starts anew. What times are rounded to can hide that much of the

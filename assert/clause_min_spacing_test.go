@@ -21,6 +21,8 @@ func TestMinSpacing(t *testing.T) {
 			want: assert.Fail, detail: "a sent attempts 3 to 7 at once, 0.2 ms after the failure before on average; the contract wants a wait before each", witness: []uint64{2, 3, 4, 5}},
 		{name: "the delay overflows at the 44th retry", history: history.New().Retries(0, 503, append(repeat(43, 200*ms), repeat(37, ms/2)...)...),
 			want: assert.Fail, detail: "a sent attempts 45 to 81 at once, 0.5 ms after the failure before on average; the contract wants a wait before each", witness: []uint64{44, 45, 46, 47}},
+		{name: "one retry in the same instant", history: history.New().Retries(0, 503, 0),
+			want: assert.Fail, detail: "a sent attempt 2 at once, 0 ms after the failure before; the contract wants a wait", witness: []uint64{1, 2}},
 		{name: "first retry at once, in five calls", history: clients(5, func(_ int, h *history.Builder) { h.Retries(0, 503, ms, s, 2*s) }),
 			want: assert.Fail, detail: "the first retry came 1 ms after the failure (median of 5 calls); the contract wants a wait, and even waits drawn between 0 and 50 ms are that short less than once in 10,000 runs", witness: []uint64{1, 6, 2, 7, 3, 8}},
 		{name: "first retry at once, where that is allowed", clause: assert.MinSpacing{FirstFree: true},
