@@ -146,3 +146,17 @@ func TestRetimeLeavesOverlapsAlone(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What the machine's usual lateness alone leaves open is not certain: it would be decided on a slower clock.
+func TestQuietForgetsLateness(t *testing.T) {
+	c := failing(1000)
+	c.Run.Noise.Slices = []assert.Slice{{P50: 400 * ms, P99: 720 * ms, Max: 1440 * ms}}
+	o := atSpeed(36, nil, c)
+	got := o.quiet(o.calls, 36).calls[0].Run.Noise.Slices[0]
+	if got.P50 != 0 || got.P99 != 20*ms || got.Max != 40*ms {
+		t.Errorf("%+v", got)
+	}
+	if c.Run.Noise.Slices[0].P50 != 400*ms {
+		t.Error("the run's own noise has changed")
+	}
+}
