@@ -14,7 +14,7 @@ const asked = (error) => {
   return wait > 0 ? wait : 0;
 };
 
-const client = axios.create({ timeout: 5_000, signal: AbortSignal.timeout(longest) });
+const client = axios.create({ timeout: 5_000, maxRedirects: 10, signal: AbortSignal.timeout(longest) });
 axiosRetry(client, {
   retries: 3,
   shouldResetTimeout: true, // 5 s for each attempt
