@@ -14,10 +14,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// SharedNames is what the names of all memory begin with through which commands of this process are told the time.
-const SharedNames = "/dev/shm/*retrygate-"
-
-// Harness is part of those that are this process's own.
+// Harness is part of the names of the memory through which commands of this process are told the time.
 var Harness = harness
 
 // asHarness turns the test binary into a harness that runs a command until it is killed.
