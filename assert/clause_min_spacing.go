@@ -50,17 +50,22 @@ func (p *MinSpacing) Validate(n strict.Node) {
 // hurry collects waits that may be too short together.
 type hurry struct {
 	waits []time.Duration
+	late  time.Duration   // by which the machine usually was, in the worst of them
 	shown []journal.Entry // a few failed attempts with their hasty successors
 }
 
 func (h *hurry) add(c *Call, i int, wait, short time.Duration) {
 	h.waits = append(h.waits, wait)
+	h.late = max(h.late, c.Run.Noise.P50(endOf(&c.Attempts[i]), c.Attempts[i+1].At))
 	if wait < short && len(h.shown) < 6 {
 		h.shown = append(h.shown, c.Attempts[i], c.Attempts[i+1])
 	}
 }
 
 func (h *hurry) median() time.Duration { return h.waits[len(h.waits)/2] }
+
+// brief reports whether the waits are so short that a client without any may have been seen on a late machine.
+func (h *hurry) brief(base time.Duration) bool { return h.median() < base/5+2*h.late }
 
 // chance is how likely a client that keeps to jitter waits so little; it sorts the waits.
 func (h *hurry) chance(base time.Duration) float64 {
@@ -111,7 +116,7 @@ func (p MinSpacing) Check(calls []Call) Result {
 		}
 	}
 	if t.broken == 0 {
-		if r, ok := p.together(loop, first, later[:], all, lateIn(calls)); ok {
+		if r, ok := p.together(loop, first, later[:], all); ok {
 			return r
 		}
 	}
@@ -126,18 +131,8 @@ func excused(c *Call, k int) bool {
 	return (s == 408 || s == 421 || s == 425) && (k == 0 || c.Attempts[k-1].Status != s)
 }
 
-// lateIn is how late the machine usually was while the calls were made.
-func lateIn(calls []Call) (late time.Duration) {
-	for i := range calls {
-		if i == 0 || calls[i].Run != calls[i-1].Run {
-			late = max(late, calls[i].Run.Noise.P50())
-		}
-	}
-	return late
-}
-
-// together judges what no single wait shows, on a machine that is usually late by so much.
-func (p MinSpacing) together(loop hotLoop, first hurry, later []hurry, all hurry, late time.Duration) (Result, bool) {
+// together judges what no single wait shows.
+func (p MinSpacing) together(loop hotLoop, first hurry, later []hurry, all hurry) (Result, bool) {
 	r := Result{Clause: p.ID(), Verdict: Fail}
 	firstChance, allChance := first.chance(p.Base), all.chance(p.Base)
 	loopChance := loop.chance * float64(len(all.waits))
@@ -161,11 +156,11 @@ func (p MinSpacing) together(loop hotLoop, first hurry, later []hurry, all hurry
 		r.Chance = allChance
 		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d); %s", span(all.median()), len(all.waits), p.wanted())
 		r.Witness = all.shown
-	case len(first.waits) > 0 && first.median() < p.Base/5+2*late:
+	case len(first.waits) > 0 && first.brief(p.Base):
 		r.Verdict = Inconclusive
 		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s), which jitter can do by chance; %d calls would tell",
 			span(first.median()), plural(len(first.waits), "call"), p.enough(first.median()))
-	case len(all.waits) > 2 && all.median() < p.Base/5+2*late:
+	case len(all.waits) > 2 && all.brief(p.Base):
 		r.Verdict = Inconclusive
 		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d), which jitter can do by chance; more calls would tell",
 			span(all.median()), len(all.waits))

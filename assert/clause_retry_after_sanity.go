@@ -103,7 +103,7 @@ func (p RetryAfterSanity) Check(calls []Call) Result {
 			t.keep(over)
 		}
 	}
-	if r, found := p.together(hasty, lateIn(calls)); found && t.broken == 0 {
+	if r, found := p.together(hasty); found && t.broken == 0 {
 		return r
 	}
 	return t.result("waits after a senseless Retry-After were the client's own, or the call ended",
@@ -181,8 +181,8 @@ func (p RetryAfterSanity) last(t *tally, c *Call, k int) (done, over bool) {
 	return true, true
 }
 
-// together judges the waits after each value, on a machine that is usually late by so much.
-func (p RetryAfterSanity) together(hasty map[string]*hurry, late time.Duration) (Result, bool) {
+// together judges the waits after each value.
+func (p RetryAfterSanity) together(hasty map[string]*hurry) (Result, bool) {
 	r := Result{Clause: p.ID()}
 	for _, value := range slices.Sorted(maps.Keys(hasty)) {
 		h := hasty[value]
@@ -194,7 +194,7 @@ func (p RetryAfterSanity) together(hasty map[string]*hurry, late time.Duration) 
 				"between 0 and %s are that short less than once in 10,000 runs", printable(value), span(h.median()), plural(len(h.waits), "wait"), span(p.Base))
 			return r, true
 		}
-		if h.median() < p.Base/5+2*late {
+		if h.brief(p.Base) {
 			r.Verdict = Inconclusive
 			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later (median of %s), which jitter can do by chance; more calls would tell",
 				printable(value), span(h.median()), plural(len(h.waits), "wait"))

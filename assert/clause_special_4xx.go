@@ -94,7 +94,7 @@ func (p Special4xx) Check(calls []Call) Result {
 		case chance < specialAlpha:
 			return Result{Clause: p.ID(), Verdict: Fail, Witness: timeouts.shown, Chance: chance,
 				Detail: text + "; the contract says that only the first may be repeated at once"}
-		case len(timeouts.waits) > 2 && timeouts.median() < p.Base/5+2*lateIn(calls):
+		case len(timeouts.waits) > 2 && timeouts.brief(p.Base):
 			return Result{Clause: p.ID(), Verdict: Inconclusive, Detail: text + ", which jitter can do by chance; more calls would tell"}
 		}
 	}

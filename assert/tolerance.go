@@ -3,6 +3,7 @@ package assert
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -43,9 +44,9 @@ func (n Noise) Max(from, to time.Duration) time.Duration {
 	return n.worst(from, to, func(s Slice) time.Duration { return max(s.Max, s.P99) })
 }
 
-// P50 is the worst median lateness of all slices; 0 without a canary.
-func (n Noise) P50() time.Duration {
-	return n.worst(0, maxTime, func(s Slice) time.Duration { return s.P50 })
+// P50 is the worst median lateness in the slices that touch the time from one instant to another; 0 without a canary.
+func (n Noise) P50(from, to time.Duration) time.Duration {
+	return n.worst(from, to, func(s Slice) time.Duration { return s.P50 })
 }
 
 // stood bounds the chance that the machine stood still for longer than least at some moment from one instant to another.
@@ -64,11 +65,12 @@ func (n Noise) stood(from, to, least time.Duration) float64 {
 
 func (n Noise) worst(from, to time.Duration, late func(Slice) time.Duration) time.Duration {
 	var worst time.Duration
-	for i, s := range n.Slices {
-		ends := i+1 == len(n.Slices) || n.Slices[i+1].From > from
-		if s.From <= to && ends {
-			worst = max(worst, late(s))
+	after := sort.Search(len(n.Slices), func(i int) bool { return n.Slices[i].From > from })
+	for _, s := range n.Slices[max(0, after-1):] {
+		if s.From > to {
+			break
 		}
+		worst = max(worst, late(s))
 	}
 	return worst
 }

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -13,9 +14,9 @@ import (
 )
 
 const (
-	glanceTime   = 3500 * time.Millisecond // of the machine's time that a glimpse takes: what two minutes take at full speed
-	glanceStarts = time.Second             // how long its clients may take to start, one after the other,
-	leastGlanced = 3                       // but there are so many at least,
+	glanceTime   = 3200 * time.Millisecond // of the machine's time that a glimpse takes: in real time it shows waits of 1 s and 2 s
+	glanceStarts = 1500 * time.Millisecond // how long its clients may take to start, one after the other,
+	leastGlanced = 2                       // but there are so many at least,
 	mostGlanced  = 10                      // and at most
 )
 
@@ -23,6 +24,8 @@ const (
 // worst, by what the client takes for itself, and a slow one needs least time to show them.
 type glimpse struct {
 	speed   int
+	out     *driver.Outcome
+	noise   assert.Slice // of all of it
 	calls   []assert.Call
 	stopped map[string]bool // clients that would have gone on
 }
@@ -30,22 +33,41 @@ type glimpse struct {
 // glimpses are those of one scenario, the slowest clock first.
 type glimpses []glimpse
 
-// glances reports whether a scenario is looked at on slower clocks too: it judges waits that are kept exactly.
+// glances reports whether a scenario is looked at on slower clocks too: it judges waits that are kept exactly, or differ.
 func (s *session) glances(r *run, speed int) bool {
-	return s.Speed == Auto && speed > 1 && slices.ContainsFunc(r.clauses, func(j assert.Judged) bool { return j.Kind.Exact })
+	return s.Speed == Auto && speed > 1 && slices.ContainsFunc(r.clauses, func(j assert.Judged) bool { return j.Kind.Exact || spreads(j.Kind) })
 }
+
+// spreads reports whether a clause judges how far apart waits lie: a fast clock draws them apart by what the machine is late.
+func spreads(k assert.Kind) bool { return k.Pattern && k.Late }
 
 // retried reports whether a call has a wait.
 func retried(c assert.Call) bool { return len(c.Attempts) > 1 }
 
-// glance begins a scenario in real time, and halfway between that and the speed at which it is judged. The clients start
-// before those of the run itself, which is over sooner. The function returned waits for them if they are of use.
-func (s *session) glance(sc scenarios.Scenario, look look, speed int) (take func(use bool) glimpses) {
+// glance prepares to begin a scenario in real time, and halfway between that and the speed at which it is judged. watch, which
+// gets the events of the run itself, begins as soon as a client has come back; take waits for what there is to see.
+func (s *session) glance(sc scenarios.Scenario, look look, speed int) (watch func(driver.Event), take func(use bool) glimpses) {
+	ctx, stop := context.WithCancel(s.ctx)
+	all := newLazy(func() glimpses { return s.glimpses(ctx, sc, look, speed) })
+	watch = func(e driver.Event) {
+		if e.Requests > 1 {
+			all.start()
+		}
+	}
+	return watch, func(use bool) glimpses {
+		defer stop()
+		if !use {
+			return nil
+		}
+		return all.get()
+	}
+}
+
+func (s *session) glimpses(ctx context.Context, sc scenarios.Scenario, look look, speed int) glimpses {
 	speeds := []int{1}
 	if half := int(math.Round(math.Sqrt(float64(speed)))); half > 1 {
 		speeds = append(speeds, half)
 	}
-	ctx, stop := context.WithCancel(s.ctx)
 	all := make(glimpses, len(speeds))
 	var going sync.WaitGroup
 	for i, speed := range speeds {
@@ -57,14 +79,8 @@ func (s *session) glance(sc scenarios.Scenario, look look, speed int) (take func
 		})
 		<-seated
 	}
-	return func(use bool) glimpses {
-		defer stop()
-		if !use {
-			stop()
-		}
-		going.Wait()
-		return slices.DeleteFunc(all, func(g glimpse) bool { return len(g.calls) == 0 })
-	}
+	going.Wait()
+	return slices.DeleteFunc(all, func(g glimpse) bool { return len(g.calls) == 0 })
 }
 
 // glimpse begins a scenario on one clock. What goes wrong there leaves it without calls.
@@ -78,26 +94,49 @@ func (s *session) glimpse(ctx context.Context, sc scenarios.Scenario, look look,
 	if err != nil {
 		return glimpse{}
 	}
-	g := glimpse{speed, s.calls(out, look), map[string]bool{}}
+	g := glimpse{speed, out, noiseIn(out.Run.Noise, 0, out.Run.Until), s.calls(out, look), map[string]bool{}}
 	for _, end := range out.Ends {
 		g.stopped[end.Client] = end.Stopped != ""
 	}
 	return g
 }
 
-// below are the glimpses on slower clocks than this one.
-func (g glimpses) below(speed int) glimpses {
-	return slices.DeleteFunc(slices.Clone(g), func(g glimpse) bool { return g.speed >= speed })
+// early judges how far apart waits lie by the first ones of a glimpse in real time, as far as it shows all of them; nil: there
+// is none.
+func (s *session) early(o *outcome, r *run, look look) *outcome {
+	i := slices.IndexFunc(o.seen, func(g glimpse) bool { return g.speed == 1 })
+	if i < 0 {
+		return nil
+	}
+	g := o.seen[i]
+	e := &outcome{Outcome: g.out, calls: slices.Clone(g.calls), results: map[string]assert.Result{}}
+	for i := range e.calls {
+		c, n := &e.calls[i], 1
+		for n < len(c.Attempts) && len(g.waits(c, n-1)) > 0 {
+			n++
+		}
+		c.Attempts = c.Attempts[:n]
+	}
+	s.rejudge(e, r, look)
+	maps.DeleteFunc(e.results, func(id string, res assert.Result) bool {
+		return !spreads(kindOf(id)) || res.Verdict != assert.Pass && res.Verdict != assert.Fail
+	})
+	return e
 }
 
 // waits are those that came before the same retry after the same failures on the slowest clock that shows any; nil: none does.
-func (g glimpses) waits(c *assert.Call, k int) (waits []time.Duration, speed int) {
-	for _, slow := range g {
-		if waits = slow.waits(c, k); len(waits) > 0 {
-			return waits, slow.speed
+func (g glimpses) waits(c *assert.Call, k int) (waits []time.Duration, from *glimpse) {
+	for i := range g {
+		if waits = g[i].waits(c, k); len(waits) > 0 {
+			return waits, &g[i]
 		}
 	}
-	return nil, 0
+	return nil, nil
+}
+
+// noiseIn is what the canary saw from one instant to another, which it begins with.
+func noiseIn(n assert.Noise, from, to time.Duration) assert.Slice {
+	return assert.Slice{From: from, P50: n.P50(from, to), P99: n.P99(from, to), Max: n.Max(from, to)}
 }
 
 // waits are none where a client was stopped meanwhile: those seen to their end would be the shorter ones.
@@ -105,6 +144,8 @@ func (g glimpse) waits(c *assert.Call, k int) (waits []time.Duration) {
 	for i := range g.calls {
 		other := &g.calls[i]
 		switch ended := len(other.Attempts) == k+1; {
+		case len(c.Attempts) <= k+1:
+			return nil
 		case len(other.Attempts) <= k || !alikeUntil(c, other, k):
 		case ended && g.stopped[other.Client]:
 			return nil

@@ -64,12 +64,15 @@ func TestGlimpsesTellTheFirstWaits(t *testing.T) {
 	fast := failing(1720, 2072, 4072, 8072)
 	o := atSpeed(36, seen, fast, fast, fast, fast)
 	p := paces{pace: driver.Pace{Overhead: 20 * ms, Later: 20 * ms}}
-	if own := o.later(p); own != 2*ms {
+	if own := o.paced(p, shortest).pace.Later; own != 2*ms {
 		t.Errorf("the client takes %v for itself in later waits, want 2ms", own)
 	}
-	same(t, "judged", o.composed((*assert.Call).Gap), []int{1001, 2012, 4012, 8072}, []int{1002, 2012, 4012, 8072},
+	if own := o.paced(paces{}, shortest).pace.Overhead; own != 719*ms/35 {
+		t.Errorf("not known before, it takes %v for itself in the first wait, want a thirty-fifth of 719ms", own)
+	}
+	same(t, "judged", o.composed(asSeen), []int{1001, 2012, 4012, 8072}, []int{1002, 2012, 4012, 8072},
 		[]int{1001, 2012, 4012, 8072}, []int{1001, 2012, 4012, 8072})
-	same(t, "shown", o.shown(p)[:1], []int{1001, 2012, 4012, 8000})
+	same(t, "shown", o.shown(p)[:1], []int{1001, 2002, 4002, 8002})
 	same(t, "shorter by what cannot be told", o.slowed(p)[:1], []int{1001, 2012 - 6*4, 4012 - 6*4, 8072 - 36*4})
 	if o.defies() {
 		t.Error("the client is said not to obey its clock")
@@ -80,7 +83,7 @@ func TestGlimpsesTellTheFirstWaits(t *testing.T) {
 func TestGlimpsesOfJitterAreNotRepeated(t *testing.T) {
 	seen := glimpses{{speed: 1, calls: []assert.Call{failing(500), failing(900)}}}
 	o := atSpeed(36, seen, failing(700, 1000), failing(600, 1100), failing(800, 1200))
-	same(t, "judged", o.composed((*assert.Call).Gap), []int{500, 1000}, []int{900, 1100}, []int{800, 1200})
+	same(t, "judged", o.composed(asSeen), []int{500, 1000}, []int{900, 1100}, []int{800, 1200})
 }
 
 // A glimpse shows a wait only of a call that failed in the same way; of one that the server asked for, what came on top.

@@ -50,6 +50,7 @@ type outcome struct {
 	settled map[string]settled // verdicts that are certain, by clause, of this run and faster ones
 	seen    glimpses           // of the scenario on slower clocks
 	sharp   *outcome           // with the waits that these showed; nil: there are none
+	early   *outcome           // of a glimpse in real time, with the verdicts that it alone decided; nil: there is none
 }
 
 func newSession(req Request) (*session, error) {
@@ -196,10 +197,18 @@ func (s *session) run(r *run) *outcome {
 	return s.hasten(sc, r, look)
 }
 
-// play runs a scenario once and judges what happened.
-func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int) *outcome {
+// play runs a scenario once and judges what happened. watch, if set, gets the events as well.
+func (s *session) play(sc scenarios.Scenario, r *run, look look, speed int, watch func(driver.Event)) *outcome {
 	options := s.opts
 	options.Speed, options.Seated = speed, r.seated
+	if watch != nil {
+		options.Progress = func(e driver.Event) {
+			watch(e)
+			if s.opts.Progress != nil {
+				s.opts.Progress(e)
+			}
+		}
+	}
 	out, err := driver.Run(s.ctx, sc, s.Client, options)
 	if err != nil {
 		return &outcome{Outcome: out, err: err}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -9,19 +10,19 @@ import (
 
 // slowed is the calls of a run with the waits that slower clocks showed, all of them shorter by what cannot be told.
 func (o *outcome) slowed(p paces) []assert.Call {
-	p.pace.Later = o.later(p)
+	p = o.paced(p, shortest)
 	calls := slices.Clone(o.calls)
 	for i := range calls {
 		c := &o.calls[i]
 		calls[i].Attempts = retime(c, func(k int) time.Duration {
-			waits, speed := o.seen.waits(c, k)
+			waits, from := o.seen.waits(c, k)
 			switch {
-			case len(waits) == 0:
+			case from == nil:
 				return c.Gap(k) - p.slack(k, o.speed())
-			case speed == 1:
+			case from.speed == 1:
 				return waits[i%len(waits)]
 			}
-			return waits[i%len(waits)] - p.slack(k, speed)
+			return waits[i%len(waits)] - p.slack(k, from.speed)
 		})
 	}
 	return calls
@@ -42,8 +43,8 @@ func (o *outcome) compare() (all []both) {
 			if len(c.Attempts) < k+2 || c.Gap(k) < 0 {
 				continue
 			}
-			if waits, speed := o.seen.waits(c, k); len(waits) > 0 {
-				b.fast, b.slow, b.speed = append(b.fast, c.Gap(k)), append(b.slow, waits...), max(b.speed, speed)
+			if waits, from := o.seen.waits(c, k); from != nil {
+				b.fast, b.slow, b.speed = append(b.fast, c.Gap(k)), append(b.slow, waits...), max(b.speed, from.speed)
 			}
 		}
 		if len(b.fast) == 0 {
@@ -55,38 +56,81 @@ func (o *outcome) compare() (all []both) {
 	}
 }
 
-// later is what the client takes for itself in each wait but the first, of the machine's time: what the shortest of a run have
-// beyond the shortest on a slower clock. Whatever was longer was so by chance.
-func (o *outcome) later(p paces) time.Duration {
+func shortest(sorted []time.Duration) time.Duration { return sorted[0] }
+
+func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2] }
+
+// paced is p with what the client takes for itself in a wait, of the machine's time, as far as slower clocks tell: what those
+// of the run have beyond theirs. It is the least over all waits but the first, where it is not known; of tells whether the
+// shortest of each are compared, as whatever was longer was so by chance, or the medians, which chance is part of.
+func (o *outcome) paced(p paces, of func(sorted []time.Duration) time.Duration) paces {
 	all := o.compare()
-	if len(all) < 2 {
-		return p.pace.Later
+	own := make([]time.Duration, len(all))
+	for k, b := range all {
+		own[k] = max(0, of(b.fast)-of(b.slow)) / time.Duration(o.speed()-b.speed)
 	}
-	own := p.pace.Overhead
-	for _, b := range all[1:] {
-		own = min(own, max(0, b.fast[0]-b.slow[0])/time.Duration(o.speed()-b.speed))
+	if len(all) > 0 && p.pace.Overhead == 0 {
+		p.pace.Overhead = own[0]
 	}
-	return own
+	if len(all) > 1 {
+		p.pace.Later = min(p.pace.Overhead, slices.Min(own[1:]))
+	}
+	return p
 }
 
 // speed is what the run was made at.
 func (o *outcome) speed() int { return o.speeds[len(o.speeds)-1] }
 
-// composed is the calls of a run with the waits that slower clocks showed: each of them once, unless all are alike. The rest
-// are what others says.
-func (o *outcome) composed(others func(c *assert.Call, k int) time.Duration) []assert.Call {
+// composed is the calls of a run with the waits that slower clocks showed: each of them once, unless all are alike. fit gets
+// every wait, with the speed that it was seen at, and may change it.
+func (o *outcome) composed(fit func(wait time.Duration, k, speed int) time.Duration) []assert.Call {
 	calls := slices.Clone(o.calls)
 	for i := range calls {
 		c := &o.calls[i]
 		calls[i].Attempts = retime(c, func(k int) time.Duration {
-			waits, _ := o.seen.waits(c, k)
-			if n := len(waits); i < n || n > 0 && equal(waits) {
-				return waits[i%n]
+			if wait, from := o.seen.pick(c, i, k); from != nil {
+				return fit(wait, k, from.speed)
 			}
-			return others(c, k)
+			return fit(c.Gap(k), k, o.speed())
 		})
 	}
 	return calls
+}
+
+func asSeen(wait time.Duration, _, _ int) time.Duration { return wait }
+
+// pick is what the i-th call takes of the waits that slower clocks showed before retry k; nil: nothing.
+func (g glimpses) pick(c *assert.Call, i, k int) (time.Duration, *glimpse) {
+	waits, from := g.waits(c, k)
+	if n := len(waits); i < n || n > 0 && equal(waits) {
+		return waits[i%n], from
+	}
+	return 0, nil
+}
+
+// hushed gives composed calls the noise that each of their waits was seen in: on a slower clock there was less of it.
+func (o *outcome) hushed(composed []assert.Call) []assert.Call {
+	for i := range composed {
+		run := *composed[i].Run
+		run.Noise.Slices = nil
+		c := &o.calls[i]
+		for k := range c.Attempts {
+			next := c.Run.Until
+			if k+1 < len(c.Attempts) {
+				next = c.Attempts[k+1].At
+			}
+			noise := noiseIn(c.Run.Noise, c.Attempts[k].At, next)
+			if _, from := o.seen.pick(c, i, k); from != nil {
+				noise = from.noise
+			}
+			if noise.From = 0; k > 0 {
+				noise.From = composed[i].Attempts[k].At + 1 // the wait before ends with that attempt
+			}
+			run.Noise.Slices = append(run.Noise.Slices, noise)
+		}
+		composed[i].Run = &run
+	}
+	return composed
 }
 
 // equal reports whether waits differ so little, by what the machine does or a little jitter, that counting one twice changes
@@ -101,26 +145,41 @@ func (o *outcome) shown(p paces) []assert.Call {
 	if len(o.seen) == 0 {
 		return o.calls
 	}
-	p.pace.Later = o.later(p)
-	return o.composed(func(c *assert.Call, k int) time.Duration {
-		return c.Gap(k) - time.Duration(o.speed())*p.own(k)
+	p = o.paced(p, median)
+	return o.composed(func(wait time.Duration, k, speed int) time.Duration {
+		return wait - time.Duration(speed-1)*p.own(k)
 	})
 }
 
 // sharpen judges the clauses that are kept exactly by the waits that slower clocks showed: they are the client's own, and no
-// longer than those of the run itself but by chance.
+// longer than those of the run itself but by chance. So it does those on how far apart waits lie, by such waits alone.
 func (s *session) sharpen(o *outcome, r *run, look look) {
 	if len(o.seen) == 0 {
 		return
 	}
 	o.sharp = o.variant()
-	o.sharp.calls = o.composed((*assert.Call).Gap)
+	o.sharp.calls = o.hushed(o.composed(asSeen))
 	s.rejudge(o.sharp, r, look)
 	o.adopt(o.sharp)
+	if o.early = s.early(o, r, look); o.early != nil {
+		maps.Copy(o.results, o.early.results)
+	}
+}
+
+// shownEarly reports whether a glimpse alone decided on a clause.
+func (o *outcome) shownEarly(id string) bool {
+	if o.early == nil {
+		return false
+	}
+	_, ok := o.early.results[id]
+	return ok
 }
 
 // by is the calls that a clause is judged by.
 func (o *outcome) by(id string) []assert.Call {
+	if o.shownEarly(id) {
+		return o.early.calls
+	}
 	if o.sharp != nil && kindOf(id).Exact {
 		return o.sharp.calls
 	}

@@ -33,6 +33,7 @@ type variants struct {
 	squeezed *outcome // as if each wait had been shorter by its slack
 	quiet    *outcome // as if nothing had been late
 	slowed   *outcome // with the waits that glimpses showed, shorter by what these hide; nil: there are none
+	alike    *outcome // as if all waits before the same retry had been equal
 }
 
 // variants judges a run once more in every way. In real time there is none: nil.
@@ -40,13 +41,14 @@ func (s *session) variants(o *outcome, r *run, look look, speed int) *variants {
 	if speed == 1 {
 		return nil
 	}
-	v := &variants{squeezed: o.variant(), quiet: o.quiet(o.calls, speed)}
+	v := &variants{squeezed: o.variant(), quiet: o.quiet(o.calls, speed), alike: o.quiet(o.alike(), speed)}
 	for i := range v.squeezed.calls {
 		c := &o.calls[i]
 		v.squeezed.calls[i].Attempts = retime(c, func(k int) time.Duration { return c.Gap(k) - look.slack(k, speed) })
 	}
 	s.rejudge(v.squeezed, r, look)
 	s.rejudge(v.quiet, r, look)
+	s.rejudge(v.alike, r, look)
 	if o.sharp != nil {
 		v.slowed = o.quiet(o.slowed(look.paces), speed) // on a slow clock little is late
 		s.rejudge(v.slowed, r, look)
@@ -55,6 +57,33 @@ func (s *session) variants(o *outcome, r *run, look look, speed int) *variants {
 		v.quiet.adopt(sharp)
 	}
 	return v
+}
+
+// alike is the calls as if the waits before each retry had all been as long as their median, after the same answer.
+func (o *outcome) alike() []assert.Call {
+	type place struct {
+		retry int
+		rule  string
+	}
+	waits := map[place][]time.Duration{}
+	for i := range o.calls {
+		for k := range len(o.calls[i].Attempts) - 1 {
+			at := place{k, o.calls[i].Attempts[k].Rule}
+			waits[at] = append(waits[at], o.calls[i].Gap(k))
+		}
+	}
+	for _, list := range waits {
+		slices.Sort(list)
+	}
+	calls := slices.Clone(o.calls)
+	for i := range calls {
+		c := &o.calls[i]
+		calls[i].Attempts = retime(c, func(k int) time.Duration {
+			list := waits[place{k, c.Attempts[k].Rule}]
+			return list[len(list)/2]
+		})
+	}
+	return calls
 }
 
 // quiet is calls, to be judged anew as if nothing had been late.
@@ -89,9 +118,13 @@ func (s *session) rejudge(o *outcome, r *run, look look) {
 
 // show reports whether a verdict would have been the same in real time. Waits that are kept exactly are too short once the
 // slack is taken off; then it is what slower clocks showed of them that counts.
-func (v *variants) show(id string, verdict assert.Verdict) bool {
+func (v *variants) show(j assert.Judged, verdict assert.Verdict) bool {
+	id := j.Kind.ID
 	if v == nil {
 		return true
+	}
+	if verdict == assert.Inconclusive && j.Kind.Late && j.Kind.Pattern && !v.alike.says(id, verdict) {
+		return false // how far apart waits lie in real time may tell
 	}
 	return v.quiet.says(id, verdict) &&
 		(v.squeezed.says(id, verdict) || kindOf(id).Exact && v.slowed != nil && v.slowed.says(id, verdict))

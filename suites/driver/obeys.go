@@ -50,9 +50,9 @@ func Obeys(ctx context.Context, client Client, o Options, retries int) (Pace, er
 // trial lets clients retry on both clocks, once.
 func trial(ctx context.Context, client Client, o Options, retries int) (Pace, error) {
 	o.Enough, o.StormLimit, o.Limit, o.trial, o.blind = 1+retries, preflightStorm, trialLimit, true, true
-	side := func(clients, speed int) (waited, error) {
+	side := func(clients, speed int, seated func()) (waited, error) {
 		o := o
-		o.Clients, o.Speed = clients, speed
+		o.Clients, o.Speed, o.Seated = clients, speed, seated
 		o.Limit *= time.Duration(speed)
 		s := scenarios.Scenario{Name: "trial", Rules: []faultserver.Rule{{
 			Fault: fault.Of("status", &fault.Status{Code: 503, RetryAfter: fault.Seconds(time.Second)}),
@@ -63,11 +63,16 @@ func trial(ctx context.Context, client Client, o Options, retries int) (Pace, er
 		}
 		return waits(out, speed), nil
 	}
-	var fast waited
+	var plain waited
 	var failed error
 	var both sync.WaitGroup
-	both.Go(func() { fast, failed = side(4, trialSpeed) })
-	plain, err := side(3, 1)
+	first := make(chan struct{}) // those in real time, who wait longer, start before the others
+	both.Go(func() { plain, failed = side(2, 1, sync.OnceFunc(func() { close(first) })) })
+	select {
+	case <-first:
+	case <-ctx.Done():
+	}
+	fast, err := side(3, trialSpeed, nil)
 	both.Wait()
 	if err = errors.Join(err, failed); err != nil {
 		return Pace{}, err
@@ -177,7 +182,7 @@ func static(client Client) bool {
 
 // Speed is how fast the client's clock may run at first: its shortest wait then still takes the machine 20 ms, and what the
 // client takes for itself makes half of it where the client has still to load things, and a tenth later. Where only the first
-// retry was waited for, it may make all of that wait again. But ten times as fast in any case if that leaves waits of 50 ms.
+// retry was waited for, it may make twice that wait again. But ten times as fast in any case if that leaves waits of 50 ms.
 func (p Pace) Speed() int {
 	if !p.Obeys {
 		return 1
@@ -185,7 +190,7 @@ func (p Pace) Speed() int {
 	speed := p.Wait / (20 * time.Millisecond)
 	switch {
 	case p.once && p.Overhead > 0:
-		speed = min(speed, p.Wait/p.Overhead)
+		speed = min(speed, 2*p.Wait/p.Overhead)
 	case p.Overhead > 0:
 		speed = min(speed, p.Wait/2/p.Overhead)
 	}

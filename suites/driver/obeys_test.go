@@ -16,7 +16,7 @@ func TestPaceTellsWhoObeys(t *testing.T) {
 		speed      int
 	}{
 		"obeys":                 {list(1000*ms, 1001*ms, 1002*ms), list(51*ms, 52*ms, 52*ms, 60*ms), 0, "", 36},
-		"takes its time":        {list(1000*ms, 1001*ms, 1002*ms), list(100*ms, 101*ms, 102*ms, 110*ms), 0, "", 20},
+		"takes its time":        {list(1000*ms, 1001*ms, 1002*ms), list(200*ms, 201*ms, 202*ms, 210*ms), 0, "", 13},
 		"waits longer":          {list(4000*ms, 4001*ms, 6000*ms), list(204*ms, 205*ms, 205*ms, 207*ms), 0, "", 36},
 		"waits little":          {list(200*ms, 201*ms, 202*ms), list(10*ms, 11*ms, 12*ms, 12*ms), 0, "", 10},
 		"waits for a minute":    {list(trialLimit, trialLimit, trialLimit), list(3200*ms, 3202*ms, 3203*ms, 3210*ms), 0, "", 36},
