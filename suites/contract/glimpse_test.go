@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -161,5 +162,91 @@ func TestQuietForgetsLateness(t *testing.T) {
 	}
 	if c.Run.Noise.Slices[0].P50 != 400*ms {
 		t.Error("the run's own noise has changed")
+	}
+}
+
+// Clients that come back together are seen to do so in real time, whatever a fast clock makes of their waits; and so is jitter.
+// The waits that not every client has shown to its end count for nothing.
+func TestGlimpsesTellJitter(t *testing.T) {
+	c := assert.Strict()
+	s := &session{Request: Request{Contract: c}}
+	r := &run{}
+	for _, j := range c.Judges() {
+		if j.Kind.ID == "jitter-present" || j.Kind.ID == "min-spacing" {
+			r.clauses = append(r.clauses, j)
+		}
+	}
+	look := look{Preflight: &driver.Preflight{}}
+	for want, by := range map[assert.Verdict]int{assert.Fail: 0, assert.Pass: 90} {
+		g := glimpse{speed: 1, out: &driver.Outcome{Fired: map[string]uint64{"": 1}}, stopped: map[string]bool{}}
+		for i := range 10 {
+			c := failing(1000+i%3+by*i, 2000+2*i%3+by*i, 100*i)
+			c.Client = fmt.Sprint("client-", i)
+			c.Run.Noise.Slices = []assert.Slice{{P50: ms, P99: 2 * ms, Max: 3 * ms}}
+			if i > 4 {
+				c.Attempts = c.Attempts[:3]
+				g.stopped[c.Client] = true
+			}
+			g.calls = append(g.calls, c)
+		}
+		o := atSpeed(36, glimpses{g})
+		o.early = s.early(o, r, look)
+		if got := o.early.results["jitter-present"]; got.Verdict != want || !o.shownEarly("jitter-present") {
+			t.Errorf("jitter-present %v (%s), want %v", got.Verdict, got.Detail, want)
+		}
+		if o.shownEarly("min-spacing") {
+			t.Error("min-spacing is decided by the beginning alone")
+		}
+		if got := gaps(o.by("jitter-present")); len(got[0]) != 2 {
+			t.Errorf("judged by waits of %v, want two each", got)
+		}
+	}
+	if s.early(atSpeed(36, glimpses{{speed: 6}}), r, look) != nil {
+		t.Error("a glimpse on a fast clock tells how far apart waits lie")
+	}
+}
+
+// Each wait is judged by the lateness on the clock that showed it.
+func TestNoiseIsThatOfTheClock(t *testing.T) {
+	seen := glimpses{{speed: 1, noise: assert.Slice{P50: ms, P99: 2 * ms, Max: 3 * ms}, calls: []assert.Call{failing(1001)}}}
+	fast := failing(1720, 2072)
+	fast.Run.Until = 4 * time.Second
+	fast.Run.Noise.Slices = []assert.Slice{{P50: 400 * ms, P99: 500 * ms, Max: 600 * ms}}
+	o := atSpeed(36, seen, fast)
+	c := o.hushed(o.composed(asSeen))[0]
+	for k, want := range []time.Duration{ms, 400 * ms} {
+		if got := c.Run.Noise.P50(c.Attempts[k].End(), c.Attempts[k+1].At); got != want {
+			t.Errorf("in wait %d the machine was late by %v, want %v", k, got, want)
+		}
+	}
+	if got := fast.Run.Noise.P50(0, time.Second); got != 400*ms {
+		t.Errorf("the run's own noise is %v now", got)
+	}
+}
+
+// Where equal waits would decide, it is the fast clock that drew them apart.
+func TestAlike(t *testing.T) {
+	o := atSpeed(36, nil, failing(1000, 2100), failing(1200, 2000), failing(1400, 2200))
+	same(t, "alike", o.alike(), []int{1200, 2100}, []int{1200, 2100}, []int{1200, 2100})
+	j := assert.Judged{Kind: kindOf("jitter-present")}
+	open := func(asSeen, alike assert.Verdict) *variants {
+		says := func(v assert.Verdict) *outcome {
+			return &outcome{results: map[string]assert.Result{j.Kind.ID: {Verdict: v}}}
+		}
+		return &variants{squeezed: says(asSeen), quiet: says(asSeen), alike: says(alike)}
+	}
+	if open(assert.Inconclusive, assert.Fail).show(j, assert.Inconclusive) {
+		t.Error("what real time would decide is certain")
+	}
+	if !open(assert.Inconclusive, assert.Inconclusive).show(j, assert.Inconclusive) {
+		t.Error("too few calls stay too few in real time")
+	}
+}
+
+// What only has to be shown twice needs no slower clock.
+func TestAllBroken(t *testing.T) {
+	broken := map[string]bool{"a": true, "b": true, "c": false}
+	if !all([]string{"a", "b"}, broken) || all([]string{"a", "c"}, broken) || all([]string{"a", "d"}, broken) {
+		t.Error("all does not tell breaches from what is open for another reason")
 	}
 }

@@ -3,6 +3,7 @@ package interop
 import (
 	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -12,9 +13,13 @@ const sleepers = "12"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	atOnce := flag.Lookup("test.parallel")
-	if atOnce.Value.String() == atOnce.DefValue {
-		_ = flag.Set("test.parallel", sleepers) // a number
+	parallel := flag.Lookup("test.parallel")
+	if parallel.Value.String() == parallel.DefValue {
+		n := sleepers
+		if *whole {
+			n = strconv.Itoa(atOnce)
+		}
+		_ = flag.Set("test.parallel", n) // a number
 	}
 	os.Exit(m.Run())
 }
