@@ -48,6 +48,7 @@ type outcome struct {
 
 	speeds  []int              // that the scenario was run at; the outcome is of the last
 	settled map[string]settled // verdicts that are certain, by clause, of this run and faster ones
+	noisy   map[string]bool    // what only the machine's noise leaves open, by clause
 	seen    glimpses           // of the scenario on slower clocks
 	sharp   *outcome           // with the waits that these showed; nil: there are none
 	early   *outcome           // of a glimpse in real time, with the verdicts that it alone decided; nil: there is none

@@ -82,22 +82,23 @@ func (o *outcome) paced(p paces, of func(sorted []time.Duration) time.Duration) 
 func (o *outcome) speed() int { return o.speeds[len(o.speeds)-1] }
 
 // composed is the calls of a run with the waits that slower clocks showed: each of them once, unless all are alike. fit gets
-// every wait, with the speed that it was seen at, and may change it.
-func (o *outcome) composed(fit func(wait time.Duration, k, speed int) time.Duration) []assert.Call {
+// every wait, with the glimpse that showed it if one did, and may change it.
+func (o *outcome) composed(fit func(c *assert.Call, k int, wait time.Duration, from *glimpse) time.Duration) []assert.Call {
 	calls := slices.Clone(o.calls)
 	for i := range calls {
 		c := &o.calls[i]
 		calls[i].Attempts = retime(c, func(k int) time.Duration {
-			if wait, from := o.seen.pick(c, i, k); from != nil {
-				return fit(wait, k, from.speed)
+			wait, from := o.seen.pick(c, i, k)
+			if from == nil {
+				wait = c.Gap(k)
 			}
-			return fit(c.Gap(k), k, o.speed())
+			return fit(c, k, wait, from)
 		})
 	}
 	return calls
 }
 
-func asSeen(wait time.Duration, _, _ int) time.Duration { return wait }
+func asSeen(_ *assert.Call, _ int, wait time.Duration, _ *glimpse) time.Duration { return wait }
 
 // pick is what the i-th call takes of the waits that slower clocks showed before retry k; nil: nothing.
 func (g glimpses) pick(c *assert.Call, i, k int) (time.Duration, *glimpse) {
@@ -139,15 +140,19 @@ func equal(waits []time.Duration) bool {
 	return slices.Max(waits)-slices.Min(waits) <= slices.Min(waits)/4
 }
 
-// shown is the calls of a run for those who want to know how long the client waits: as slower clocks showed it, and else without
-// what the client takes for itself.
+// shown is the calls of a run for those who want to know how long the client waits: as slower clocks showed it, and without what
+// the client takes for itself there and the machine was usually late by.
 func (o *outcome) shown(p paces) []assert.Call {
 	if len(o.seen) == 0 {
 		return o.calls
 	}
 	p = o.paced(p, median)
-	return o.composed(func(wait time.Duration, k, speed int) time.Duration {
-		return wait - time.Duration(speed-1)*p.own(k)
+	return o.composed(func(c *assert.Call, k int, wait time.Duration, from *glimpse) time.Duration {
+		speed, late := o.speed(), c.Run.Noise.P50(c.Attempts[k+1].At, c.Attempts[k+1].At)
+		if from != nil {
+			speed, late = from.speed, from.noise.P50
+		}
+		return wait - time.Duration(speed-1)*(p.own(k)+late/time.Duration(speed))
 	})
 }
 

@@ -80,19 +80,10 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 		if last != nil && speed > 1 && (last.span() < brief || last.defies()) {
 			continue
 		}
-		o := s.try(sc, r, look, speed, last)
-		if o.err != nil {
-			return o
-		}
-		open := s.settle(o, r, look, broken)
 		final := i+1 == len(speeds)
-		if speed > 1 && (final || all(open, broken)) {
-			if again := s.again(sc, r, look, o, broken); again != nil {
-				o, open = again, s.settle(again, r, look, broken)
-			}
-		}
+		o, open := s.twice(sc, r, look, speed, last, broken, final)
 		switch {
-		case len(open) == 0:
+		case o.err != nil || len(open) == 0:
 			return o
 		case !final:
 		case speed > 1:
@@ -105,6 +96,30 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 	return last
 }
 
+// twice plays a scenario at one speed, and once more on a fast clock if that may settle what is open: all of it, or some where
+// no slower run follows.
+func (s *session) twice(sc scenarios.Scenario, r *run, look look, speed int, last *outcome, broken map[string]bool, final bool) (*outcome, []string) {
+	o := s.try(sc, r, look, speed, last)
+	if o.err != nil {
+		return o, nil
+	}
+	open := s.settle(o, r, look, broken)
+	curable := 0
+	for _, id := range open {
+		if broken[id] || o.noisy[id] {
+			curable++
+		}
+	}
+	if speed == 1 || curable == 0 || curable < len(open) && !final {
+		return o, open
+	}
+	again := s.try(sc, r, look, speed, o)
+	if again.err != nil {
+		return o, open
+	}
+	return again, s.settle(again, r, look, broken)
+}
+
 // grace is how much longer clients are watched where their clock runs faster, of the machine's time: by what it may be late
 // there, what comes after a deadline must be later.
 const grace = 500 * time.Millisecond
@@ -115,8 +130,8 @@ func (s *session) try(sc scenarios.Scenario, r *run, look look, speed int, last 
 	if s.glances(r, speed) {
 		watch, take = s.glance(sc, look, speed)
 	}
-	if sc.Limit = cmp.Or(sc.Limit, s.opts.Limit); speed > 1 {
-		sc.Limit += grace * time.Duration(speed)
+	if speed > 1 {
+		sc.Limit = cmp.Or(sc.Limit, s.opts.Limit) + grace*time.Duration(speed)
 	}
 	o := s.play(sc, r, look, speed, watch)
 	seen := take(o.err == nil && slices.ContainsFunc(o.calls, retried))
@@ -129,22 +144,6 @@ func (s *session) try(sc scenarios.Scenario, r *run, look look, speed int, last 
 	o.speeds, o.seen = append(o.speeds, speed), seen
 	s.sharpen(o, r, look)
 	return o
-}
-
-// all reports whether nothing is open but breaches that a second run has to show.
-func all(open []string, broken map[string]bool) bool {
-	return !slices.ContainsFunc(open, func(id string) bool { return !broken[id] })
-}
-
-// again runs a scenario once more at the same speed where a breach needs a second run to stand; nil if none does.
-func (s *session) again(sc scenarios.Scenario, r *run, look look, o *outcome, broken map[string]bool) *outcome {
-	if len(broken) == 0 {
-		return nil
-	}
-	if again := s.try(sc, r, look, o.speed(), o); again.err == nil {
-		return again
-	}
-	return nil
 }
 
 // brief is how long clients are busy at most where real time comes next: to start them takes longer than a run in between
@@ -178,6 +177,7 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 	}
 	speed := o.speed()
 	variants := s.variants(o, r, look, speed)
+	o.noisy = map[string]bool{}
 	for _, j := range r.clauses {
 		id := j.Kind.ID
 		if _, ok := o.settled[id]; ok {
@@ -193,6 +193,7 @@ func (s *session) settle(o *outcome, r *run, look look, broken map[string]bool) 
 			broken[id] = true
 		}
 		if !certain {
+			o.noisy[id] = variants != nil && !variants.quiet.says(id, res.Verdict)
 			open = append(open, id)
 			continue
 		}

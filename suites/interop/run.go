@@ -55,7 +55,7 @@ func (r *Runner) Run(ctx context.Context) (ok bool, err error) {
 	}
 	skipped := map[string]string{}
 	for _, l := range all {
-		why := "it was not asked for"
+		why := "left out by ONLY"
 		if len(r.Only) == 0 || slices.Contains(r.Only, l.ID) {
 			why = r.language(ctx, l, results)
 		}

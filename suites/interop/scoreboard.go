@@ -92,7 +92,7 @@ func (b Board) front() string {
 		}
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(&s, "\n## Left out\n\n%s\n", strings.Join(left, "\n"))
+		fmt.Fprintf(&s, "\n## Not here\n\n%s\n", strings.Join(left, "\n"))
 	}
 	return s.String()
 }
