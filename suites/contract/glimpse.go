@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	glanceTime   = 3200 * time.Millisecond // of the machine's time that a glimpse takes: in real time it shows waits of 1 s and 2 s
+	glanceTime   = 3200 * time.Millisecond // of the machine's time that a glimpse takes in real time: it shows waits of 1 s and 2 s,
+	halfTime     = 2800 * time.Millisecond // and on a clock 6 times as fast: waits of 4 s and 8 s as well
 	glanceStarts = 1500 * time.Millisecond // how long its clients may take to start, one after the other,
 	leastGlanced = 2                       // but there are so many at least,
 	mostGlanced  = 10                      // and at most
@@ -89,7 +90,10 @@ func (s *session) glimpse(ctx context.Context, sc scenarios.Scenario, look look,
 	options.Speed, options.Seated, options.Progress, options.FromFirst = speed, seated, nil, true
 	affordable := int(glanceStarts / max(time.Millisecond, look.Took))
 	options.Clients = min(max(s.opts.Clients, sc.Clients, 1), mostGlanced, max(leastGlanced, affordable))
-	sc.Clients, sc.Limit = options.Clients, glanceTime*time.Duration(speed)
+	sc.Clients, sc.Limit = options.Clients, glanceTime
+	if speed > 1 {
+		sc.Limit = halfTime * time.Duration(speed)
+	}
 	out, err := driver.Run(ctx, sc, s.Client, options)
 	if err != nil {
 		return glimpse{}
