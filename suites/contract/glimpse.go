@@ -2,7 +2,6 @@ package contract
 
 import (
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -122,9 +121,14 @@ func (s *session) early(o *outcome, r *run, look look) *outcome {
 		c.Attempts = c.Attempts[:n]
 	}
 	s.rejudge(e, r, look)
-	maps.DeleteFunc(e.results, func(id string, res assert.Result) bool {
-		return !spreads(kindOf(id)) || res.Verdict != assert.Pass && res.Verdict != assert.Fail
-	})
+	for id, res := range e.results {
+		if !spreads(kindOf(id)) || res.Verdict != assert.Pass && res.Verdict != assert.Fail {
+			delete(e.results, id)
+			continue
+		}
+		res.Detail += "; seen in real time, beside the fast run"
+		e.results[id] = res
+	}
 	return e
 }
 
