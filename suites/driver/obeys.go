@@ -67,11 +67,12 @@ func trial(ctx context.Context, client Client, o Options, retries int) (Pace, er
 	var failed error
 	var both sync.WaitGroup
 	first := make(chan struct{}) // those in real time, who wait longer, start before the others
-	both.Go(func() { plain, failed = side(2, 1, sync.OnceFunc(func() { close(first) })) })
-	select {
-	case <-first:
-	case <-ctx.Done():
-	}
+	seated := sync.OnceFunc(func() { close(first) })
+	both.Go(func() {
+		defer seated()
+		plain, failed = side(2, 1, seated)
+	})
+	<-first
 	fast, err := side(3, trialSpeed, nil)
 	both.Wait()
 	if err = errors.Join(err, failed); err != nil {

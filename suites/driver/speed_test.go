@@ -144,6 +144,28 @@ func TestOnlyCommandsRunFaster(t *testing.T) {
 	}
 }
 
+// A trial that cannot begin ends: neither side waits for the other.
+func TestTrialThatCannotBegin(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := driver.Obeys(ctx, driver.Command("sleep", "60"), driver.Options{}, 1)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("a trial that was given up says nothing")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it has not ended after 20 s")
+	}
+}
+
 func TestNothingIsLeftInSharedMemory(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	client := driver.Command("sh", "-c", `printf %s "$FAKETIME_SHARED" >"$0"; ls /dev/shm >>"$0"`, said)
