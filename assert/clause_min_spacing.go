@@ -67,6 +67,14 @@ func (h *hurry) median() time.Duration { return h.waits[len(h.waits)/2] }
 // brief reports whether the waits are so short that a client without any may have been seen on a late machine.
 func (h *hurry) brief(base time.Duration) bool { return h.median() < base/5+2*h.late }
 
+// excuse says what may have made brief waits, and that so many more calls or a quieter machine would tell.
+func (h *hurry) excuse(base time.Duration, more string) string {
+	if h.median() < base/5 {
+		return "which jitter can do by chance; " + more + " would tell"
+	}
+	return "of which the machine, usually late by " + span(h.late) + ", may have made a part; a quieter one would tell"
+}
+
 // chance is how likely a client that keeps to jitter waits so little; it sorts the waits.
 func (h *hurry) chance(base time.Duration) float64 {
 	slices.Sort(h.waits)
@@ -158,12 +166,11 @@ func (p MinSpacing) together(loop hotLoop, first hurry, later []hurry, all hurry
 		r.Witness = all.shown
 	case len(first.waits) > 0 && first.brief(p.Base):
 		r.Verdict = Inconclusive
-		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s), which jitter can do by chance; %d calls would tell",
-			span(first.median()), plural(len(first.waits), "call"), p.enough(first.median()))
+		r.Detail = fmt.Sprintf("the first retry came %s after the failure (median of %s), %s", span(first.median()), plural(len(first.waits), "call"),
+			first.excuse(p.Base, fmt.Sprintf("%d calls", p.enough(first.median()))))
 	case len(all.waits) > 2 && all.brief(p.Base):
 		r.Verdict = Inconclusive
-		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d), which jitter can do by chance; more calls would tell",
-			span(all.median()), len(all.waits))
+		r.Detail = fmt.Sprintf("retries came %s after the failure (median of %d), %s", span(all.median()), len(all.waits), all.excuse(p.Base, "more calls"))
 	default:
 		return r, false
 	}

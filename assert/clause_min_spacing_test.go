@@ -52,6 +52,15 @@ func TestMinSpacing(t *testing.T) {
 		{name: "the same in three calls", clause: assert.MinSpacing{Base: s},
 			history: clients(3, func(_ int, h *history.Builder) { h.Retries(0, 503, 100*ms) }),
 			want:    assert.Inconclusive, detail: "the first retry came 100 ms after the failure (median of 3 calls), which jitter can do by chance; 9 calls would tell"},
+		{name: "waits no longer than the machine is late by", history: history.New().Retries(0, 503, 20*ms),
+			run:  &assert.Run{Ended: true, Noise: assert.Noise{Slices: []assert.Slice{{P50: 10 * ms, P99: 20 * ms, Max: 30 * ms, Samples: 99}}}},
+			want: assert.Inconclusive, detail: "the first retry came 20 ms after the failure (median of 1 call), of which the machine, usually late by 10 ms, may have made a part; a quieter one would tell"},
+		{name: "the machine was late before and after them", history: history.New().Retries(10*s, 503, 20*ms),
+			run: &assert.Run{Ended: true, Noise: assert.Noise{Slices: []assert.Slice{
+				{P50: 10 * ms, P99: 20 * ms, Max: 30 * ms, Samples: 99}, {From: 5 * s, P50: ms, P99: 2 * ms, Max: 3 * ms, Samples: 99},
+				{From: 15 * s, P50: 10 * ms, P99: 20 * ms, Max: 30 * ms, Samples: 99},
+			}}},
+			want: assert.Pass, detail: "every retry waited, 20 ms at least (1 call)"},
 
 		{name: "told to come at once", history: history.New().Attempt(0, ms, 429).RetryAfter("0").Attempt(2*ms, ms, 200),
 			want: assert.NotExercised, detail: "no call was retried after a wait of the client's own choice"},

@@ -196,8 +196,8 @@ func (p RetryAfterSanity) together(hasty map[string]*hurry) (Result, bool) {
 		}
 		if h.brief(p.Base) {
 			r.Verdict = Inconclusive
-			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later (median of %s), which jitter can do by chance; more calls would tell",
-				printable(value), span(h.median()), plural(len(h.waits), "wait"))
+			r.Detail = fmt.Sprintf("after Retry-After: %s the next attempt came %s later (median of %s), %s",
+				printable(value), span(h.median()), plural(len(h.waits), "wait"), h.excuse(p.Base, "more calls"))
 		}
 	}
 	return r, r.Verdict == Inconclusive

@@ -95,7 +95,7 @@ func (p Special4xx) Check(calls []Call) Result {
 			return Result{Clause: p.ID(), Verdict: Fail, Witness: timeouts.shown, Chance: chance,
 				Detail: text + "; the contract says that only the first may be repeated at once"}
 		case len(timeouts.waits) > 2 && timeouts.brief(p.Base):
-			return Result{Clause: p.ID(), Verdict: Inconclusive, Detail: text + ", which jitter can do by chance; more calls would tell"}
+			return Result{Clause: p.ID(), Verdict: Inconclusive, Detail: text + ", " + timeouts.excuse(p.Base, "more calls")}
 		}
 	}
 	return t.result("408, 409, 421, 423 and 425 were repeated as each allows, or not at all",
