@@ -57,7 +57,7 @@ func (s *session) glance(sc scenarios.Scenario, look look, speed int) (watch fun
 	return watch, func(use bool) glimpses {
 		defer stop()
 		if !use {
-			return nil
+			stop() // and still waits for what has begun to end
 		}
 		return all.get()
 	}
