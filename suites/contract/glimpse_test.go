@@ -219,7 +219,6 @@ func TestNoiseIsThatOfTheClock(t *testing.T) {
 			t.Errorf("in wait %d the machine was late by %v, want %v", k, got, want)
 		}
 	}
-	same(t, "shown", o.shown(paces{}), []int{1001, 2072 - 400 + 400/36})
 	if got := fast.Run.Noise.P50(0, time.Second); got != 400*ms {
 		t.Errorf("the run's own noise is %v now", got)
 	}

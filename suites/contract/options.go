@@ -21,7 +21,6 @@ type Request struct {
 	Upstream  *url.URL             // answers what no fault touches; nil: the stub
 	CA        *devca.CA            // the server speaks TLS under this authority; nil: plain HTTP
 	Speed     int                  // how many times faster than the machine's a command's clock runs, or Auto; 0 and 1: real time
-	Slots     *driver.Slots        // shared with others that judge clients meanwhile; nil: its own
 	Memory    bool                 // over a network in memory: for clients made with driver.HTTPFunc, in virtual time
 	Bubble    func(run func())     // calls run in a bubble of virtual time; see VirtualTime; nil: the machine's time
 	FailOn    assert.Level         // a breach at this level or above fails; lesser ones warn
@@ -40,9 +39,6 @@ func (r *Request) fill() {
 	}
 	if r.Scenarios == nil {
 		r.Scenarios, r.leftOut = Default(r.Client, r.Contract, r.CA != nil)
-	}
-	if r.Slots == nil {
-		r.Slots = driver.NewSlots(0)
 	}
 	if r.Today.IsZero() {
 		r.Today = time.Now()

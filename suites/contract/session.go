@@ -61,7 +61,7 @@ func newSession(req Request) (*session, error) {
 	s.opts = driver.Options{
 		Clients: req.Clients, Seed: req.Seed, Upstream: req.Upstream, Progress: req.Progress, Memory: req.Memory, CA: req.CA,
 		Enough: max(req.Contract.Requests()+1, driver.DefaultEnough),
-		Slots:  req.Slots, Polls: req.Contract.Poll.Every,
+		Slots:  driver.NewSlots(0), Polls: req.Contract.Poll.Every,
 	}
 	if !req.Memory { // there, each run has a canary of its own
 		s.opts.Canary = driver.NewCanary()

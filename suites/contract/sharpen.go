@@ -83,7 +83,7 @@ func (o *outcome) speed() int { return o.speeds[len(o.speeds)-1] }
 
 // composed is the calls of a run with the waits that slower clocks showed: each of them once, unless all are alike. fit gets
 // every wait, with the glimpse that showed it if one did, and may change it.
-func (o *outcome) composed(fit func(c *assert.Call, k int, wait time.Duration, from *glimpse) time.Duration) []assert.Call {
+func (o *outcome) composed(fit func(k int, wait time.Duration, from *glimpse) time.Duration) []assert.Call {
 	calls := slices.Clone(o.calls)
 	for i := range calls {
 		c := &o.calls[i]
@@ -92,13 +92,13 @@ func (o *outcome) composed(fit func(c *assert.Call, k int, wait time.Duration, f
 			if from == nil {
 				wait = c.Gap(k)
 			}
-			return fit(c, k, wait, from)
+			return fit(k, wait, from)
 		})
 	}
 	return calls
 }
 
-func asSeen(_ *assert.Call, _ int, wait time.Duration, _ *glimpse) time.Duration { return wait }
+func asSeen(_ int, wait time.Duration, _ *glimpse) time.Duration { return wait }
 
 // pick is what the i-th call takes of the waits that slower clocks showed before retry k; nil: nothing.
 func (g glimpses) pick(c *assert.Call, i, k int) (time.Duration, *glimpse) {
@@ -141,18 +141,18 @@ func equal(waits []time.Duration) bool {
 }
 
 // shown is the calls of a run for those who want to know how long the client waits: as slower clocks showed it, and without what
-// the client takes for itself there and the machine was usually late by.
+// the client takes for itself there.
 func (o *outcome) shown(p paces) []assert.Call {
 	if len(o.seen) == 0 {
 		return o.calls
 	}
 	p = o.paced(p, median)
-	return o.composed(func(c *assert.Call, k int, wait time.Duration, from *glimpse) time.Duration {
-		speed, late := o.speed(), c.Run.Noise.P50(c.Attempts[k+1].At, c.Attempts[k+1].At)
+	return o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
+		speed := o.speed()
 		if from != nil {
-			speed, late = from.speed, from.noise.P50
+			speed = from.speed
 		}
-		return wait - time.Duration(speed-1)*(p.own(k)+late/time.Duration(speed))
+		return wait - time.Duration(speed-1)*p.own(k)
 	})
 }
 

@@ -44,7 +44,7 @@ func (s *session) runInBubble(index int) *outcome {
 // valid yet there.
 func (s *session) inner() (inner *session, err error) {
 	request := s.Request
-	request.Bubble, request.Memory, request.Slots = nil, true, nil
+	request.Bubble, request.Memory = nil, true
 	if request.CA != nil {
 		if request.CA, err = devca.New(); err != nil {
 			return nil, err

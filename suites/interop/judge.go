@@ -37,11 +37,7 @@ func (c Client) Examine(ctx context.Context, driven func(method string) driver.C
 	if !e.Whole || c.Unjudged != "" {
 		return r, nil
 	}
-	req := contract.Request{Client: driven("GET"), Seed: 1, FailOn: assert.Major, Memory: e.Memory}
-	if !e.Memory {
-		req.Slots = slots
-	}
-	judged, err := contract.Examine(ctx, req)
+	judged, err := contract.Examine(ctx, contract.Request{Client: driven("GET"), Seed: 1, FailOn: assert.Major, Memory: e.Memory})
 	if err != nil {
 		return r, err
 	}

@@ -122,6 +122,8 @@ func TestSpeedChangesNoVerdict(t *testing.T) {
 	rows["python3 below the curve"] = with(commands["python3"], strings.Replace(growing, " 4 ", " 3.8 ", 1))
 	rows["curl polite"] = []string{"curl", "-sS", "--retry", fmt.Sprint(len(strings.Fields(growing))), "{{url}}/"}
 	rows["curl constant"] = []string{"curl", "-sS", "--retry", fmt.Sprint(len(strings.Fields(growing))), "--retry-delay", strings.Fields(constant)[0], "{{url}}/"}
+	// A late machine makes an early client seem to keep the contract in real time too: of these it is known what they break.
+	broken := map[string]string{"python3 early": "min-spacing"}
 	for name, argv := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +138,7 @@ func TestSpeedChangesNoVerdict(t *testing.T) {
 				fast, hasty := at(t, contract.Auto, speedScenario, argv...)
 				t.Logf("real time %v, auto %v (%.1f times faster) at speed %d; notes %q; waits %s and %s, %.1f %% apart", took.Round(time.Millisecond),
 					hasty.Round(time.Millisecond), float64(took)/float64(hasty), fast.Speed, fast.Notes, medians(real), medians(fast), apart(real, fast))
-				same(t, real, fast)
+				same(t, real, fast, broken[name])
 			}
 		})
 	}
@@ -181,8 +183,9 @@ func medians(r report.Report) string {
 	return strings.Join(all, " ")
 }
 
-// same compares verdicts. What noise leaves undecided in one run is no contradiction.
-func same(t *testing.T, real, fast report.Report) {
+// same compares verdicts. What noise leaves undecided in one run is no contradiction, nor is the breach that there is if real
+// time did not show it.
+func same(t *testing.T, real, fast report.Report, broken string) {
 	t.Helper()
 	got := verdicts(fast)
 	for id, want := range verdicts(real) {
@@ -190,6 +193,8 @@ func same(t *testing.T, real, fast report.Report) {
 		case got[id] == want:
 		case got[id] == assert.Inconclusive || want == assert.Inconclusive:
 			t.Logf("%s: %v in real time, %v by auto", id, want, got[id])
+		case id == broken && got[id] == assert.Fail:
+			t.Logf("%s: real time did not show the breach", id)
 		default:
 			t.Errorf("%s: %v in real time, %v by auto\n%s\n%s", id, want, got[id], text(real), text(fast))
 		}
