@@ -242,3 +242,23 @@ func TestAlike(t *testing.T) {
 		t.Error("too few calls stay too few in real time")
 	}
 }
+
+// What has to be shown twice, or only noise left open, needs no slower clock; what a slower one shows anyway is not run twice.
+func TestCurable(t *testing.T) {
+	o := &outcome{noisy: map[string]bool{"noisy": true, "open": false}}
+	broken := map[string]bool{"broken": true, "settled": false}
+	for _, row := range []struct {
+		open            []string
+		between, atLast bool
+	}{
+		{nil, false, false}, {[]string{"broken"}, true, true}, {[]string{"noisy", "broken"}, true, true},
+		{[]string{"open"}, false, false}, {[]string{"open", "noisy"}, false, true}, {[]string{"broken", "settled"}, false, true},
+	} {
+		if got := o.curable(row.open, broken, false); got != row.between {
+			t.Errorf("%q is run again before a slower run: %v", row.open, got)
+		}
+		if got := o.curable(row.open, broken, true); got != row.atLast {
+			t.Errorf("%q is run again at the last speed: %v", row.open, got)
+		}
+	}
+}

@@ -104,13 +104,7 @@ func (s *session) twice(sc scenarios.Scenario, r *run, look look, speed int, las
 		return o, nil
 	}
 	open := s.settle(o, r, look, broken)
-	curable := 0
-	for _, id := range open {
-		if broken[id] || o.noisy[id] {
-			curable++
-		}
-	}
-	if speed == 1 || curable == 0 || curable < len(open) && !final {
+	if speed == 1 || !o.curable(open, broken, final) {
 		return o, open
 	}
 	again := s.try(sc, r, look, speed, o)
@@ -118,6 +112,18 @@ func (s *session) twice(sc scenarios.Scenario, r *run, look look, speed int, las
 		return o, open
 	}
 	return again, s.settle(again, r, look, broken)
+}
+
+// curable reports whether a second run at the same speed may settle all that is open, or some of it in the final run: breaches
+// that have to be shown twice, and what only noise left open.
+func (o *outcome) curable(open []string, broken map[string]bool, final bool) bool {
+	n := 0
+	for _, id := range open {
+		if broken[id] || o.noisy[id] {
+			n++
+		}
+	}
+	return n > 0 && (n == len(open) || final)
 }
 
 // grace is how much longer clients are watched where their clock runs faster, of the machine's time: by what it may be late

@@ -123,7 +123,7 @@ func (v *variants) show(j assert.Judged, verdict assert.Verdict) bool {
 	if v == nil {
 		return true
 	}
-	if verdict == assert.Inconclusive && j.Kind.Late && j.Kind.Pattern && !v.alike.says(id, verdict) {
+	if verdict == assert.Inconclusive && spreads(j.Kind) && !v.alike.says(id, verdict) {
 		return false // how far apart waits lie in real time may tell
 	}
 	return v.quiet.says(id, verdict) &&
