@@ -13,6 +13,7 @@ func completeNames(cmd *cobra.Command) {
 	for flag, names := range map[string]func() []string{
 		"scenario": func() []string { return described(scenarioItems()) },
 		"fail-on":  func() []string { return levels },
+		"worker":   func() []string { return workerNames },
 		"report":   func() []string { return suffixed(formatNames(), "=") },
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -35,7 +35,7 @@ type verifyFlags struct {
 	upstream   upstream
 	tls        tlsFlags
 	quiet      bool
-	worker     bool
+	worker     worker
 }
 
 func newVerify(w *world) *cobra.Command {
@@ -60,6 +60,18 @@ X-Retrygate-Call with each attempt, and calls are told apart. Breakers,
 budgets, throttles and the return from an outage are judged only so: a command
 that makes one call each time it is started remembers nothing.
 
+With --worker=shared one process makes the calls of all clients of a scenario,
+which saves most of the time where it takes long to start (Java, Node). It
+reads the same lines, each with its client's own address, and makes all calls
+side by side. When one has ended it prints its id on a line of its own, with
+what went wrong behind it if something did, and flushes its output:
+
+  client-1.17
+  client-3.1 no answer within 10 s
+
+It is ended with the scenario. What it remembers it remembers for all clients.
+{{url}} and RETRYGATE_URL are not there.
+
 With --journal no client runs: a history that serve wrote is judged. With
 --access-log what a server or proxy wrote down is judged, as far as it tells:
 nginx, Apache, Envoy, HAProxy, Caddy, IIS, load balancers, JSON, also packed.
@@ -75,6 +87,7 @@ Exit codes:
   retrygate verify --contract contract.yaml --report junit=junit.xml -- ./client
   retrygate verify --report json -- node client.js | jq .verdict
   retrygate verify --worker -- python3 worker.py
+  retrygate verify --worker=shared -- java Worker
   retrygate verify --speed auto -- python3 client.py
   retrygate verify --journal journal.jsonl
   retrygate verify --contract contract.yaml --access-log access.log*`,
@@ -92,7 +105,7 @@ Exit codes:
 					return fmt.Errorf("verify: --%s says how to read an access log; name one with --access-log", name)
 				}
 			}
-			if err := commandGiven(cmd, args); err != nil {
+			if err := f.commandGiven(cmd, args); err != nil {
 				return err
 			}
 			if err := f.speed.possible(f.upstream.URL != nil); err != nil {
@@ -106,7 +119,8 @@ Exit codes:
 	flags.SetInterspersed(false)
 	flags.StringVar(&f.contract, "contract", "", "judge by the contract in `FILE` (default: the profile strict)")
 	flags.StringVar(&f.known, "known", "", "accept the breaches that `FILE` lists until they expire: they warn (see contract schema known)")
-	flags.BoolVar(&f.worker, "worker", false, "start the command once and give it a line for each call; for clauses about what it remembers")
+	flags.Var(&f.worker, "worker", "give the command a line for each call: start it for each client, or once for all that run side by side (shared)")
+	flags.Lookup("worker").NoOptDefVal = eachWorker
 	flags.StringArrayVar(&f.scenarios, "scenario", nil, "run the scenarios of these `NAME`s, or in these files, with commas between or the flag repeated (default: all)")
 	flags.Var(&f.clients, "clients", "run at least so many clients in each scenario (default: what it wants)")
 	flags.Var(&f.seed, "seed", seedUsage)
@@ -125,23 +139,17 @@ Exit codes:
 	return cmd
 }
 
-// client is the command as it is to be run.
-func (f *verifyFlags) client(argv []string) driver.Client {
-	if f.worker {
-		return driver.CommandWorker(argv...)
-	}
-	return driver.Command(argv...)
-}
-
 // commandGiven checks that there is a client to run and that it can be found.
-func commandGiven(cmd *cobra.Command, args []string) error {
+func (f *verifyFlags) commandGiven(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return errors.New("verify: no client to judge; put its command after --, as in retrygate verify -- curl '{{url}}'")
+	case f.worker != "" && slices.Contains(workerNames, args[0]):
+		return fmt.Errorf("verify: write --worker=%s, with = between", args[0])
 	case cmd.ArgsLenAtDash() != 0:
 		return fmt.Errorf("verify: put -- before the client's command: retrygate verify [flags] -- %s", report.Quote(args))
 	}
-	if err := driver.Check(driver.Command(args...)); err != nil {
+	if err := driver.Check(f.worker.client(args)); err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
 	return nil
@@ -149,7 +157,7 @@ func commandGiven(cmd *cobra.Command, args []string) error {
 
 func (w *world) verify(f verifyFlags, argv []string) error {
 	request := contract.Request{
-		Client: f.client(argv), Clients: int(f.clients), Seed: uint64(f.seed), Limit: time.Duration(f.timeout),
+		Client: f.worker.client(argv), Clients: int(f.clients), Seed: uint64(f.seed), Limit: time.Duration(f.timeout),
 		Speed:    int(f.speed),
 		Upstream: f.upstream.URL, FailOn: f.failOn.Level,
 		JUnit: f.reports.junit(), Journals: f.journalDir,

@@ -12,10 +12,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/retrygate/retrygate/faultserver/registry"
-	"github.com/retrygate/retrygate/scenarios"
 )
 
 // placeholder stands for the server's address in a command's arguments.
@@ -35,9 +33,19 @@ func Command(argv ...string) Client { return &command{argv: argv} }
 // as X-Retrygate-Call, so that the calls can be told apart. Everything else is as with Command.
 func CommandWorker(argv ...string) Client { return &command{argv: argv, lines: true} }
 
+// CommandShared is CommandWorker with one process for all clients of a run, which is started before the first of them begins and
+// ended after the last. It is for programs that take long to start. It gets a line for each call of each client, in which the
+// address is that client's own, and must make calls side by side: none may wait for another's end. When a call has ended it
+// prints the call's id on a line of its own ("client-1.17"), with a space and what went wrong behind it if something did, and
+// flushes it. What else it prints is kept as its output. A client that is stopped loses its address, and the process goes on
+// for the others; if that ends, so do the calls that go on. In a scenario in which the caller cancels, each client has a process of
+// its own. {{url}} cannot stand in its arguments, and RETRYGATE_URL and RETRYGATE_CLIENT are not set.
+func CommandShared(argv ...string) Client { return &command{argv: argv, lines: true, shared: true} }
+
 type command struct {
-	argv  []string
-	lines bool // it reads one for each call
+	argv   []string
+	lines  bool // it reads one for each call
+	shared bool // by all clients of a run, and says when a call has ended
 }
 
 func (c *command) Name() string {
@@ -84,6 +92,10 @@ func (c *command) check() error {
 		return &StartError{Err: exec.ErrNotFound, Hint: "; write it after --, such as -- curl '" + placeholder + "/'"}
 	}
 	_, err := exec.LookPath(c.argv[0])
+	if err == nil && c.shared && strings.Contains(strings.Join(c.argv, " "), placeholder) {
+		return &StartError{Command: c.argv[0], Err: fmt.Errorf("%s stands in its arguments", placeholder),
+			Hint: "; a worker that clients share reads an address for each call on its standard input"}
+	}
 	if err == nil {
 		return nil
 	}
@@ -149,8 +161,7 @@ func (c *command) Run(ctx context.Context, t Target) error {
 func (c *command) works() bool { return c.lines }
 
 func (c *command) run(ctx context.Context, t Target) (Exit, Output) {
-	once := &shift{client: t.Client(), work: scenarios.Work{Calls: 1}, elapsed: func() time.Duration { return 0 }}
-	return c.work(ctx, t, once)
+	return c.work(ctx, t, oneCall(t))
 }
 
 // work starts the command and, if it is a worker, gives it the calls of a shift.
@@ -158,7 +169,7 @@ func (c *command) work(ctx context.Context, t Target, s *shift) (Exit, Output) {
 	// The kernel ends the process when the thread that started it ends, so this thread must live as long.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p, err := start(c.expand(t), t, c.lines)
+	p, err := start(c.expand(t), t, c.lines, nil)
 	if err != nil {
 		return Exit{Code: -1, Err: &StartError{Command: c.argv[0], Err: err}}, Output{}
 	}
@@ -200,8 +211,10 @@ func (c *command) expand(t Target) []string {
 // environment is the harness's own with what the client is told. Loopback addresses bypass any proxy, which would
 // otherwise swallow the run.
 func environment(t Target, marker string) []string {
-	env := append(os.Environ(),
-		"RETRYGATE_URL="+t.URL, "RETRYGATE_SCENARIO="+t.Scenario, "RETRYGATE_CLIENT="+t.Client(), marker)
+	env := append(os.Environ(), "RETRYGATE_SCENARIO="+t.Scenario, marker)
+	if t.URL != "" { // it is for one client
+		env = append(env, "RETRYGATE_URL="+t.URL, "RETRYGATE_CLIENT="+t.Client())
+	}
 	env = append(env, t.trust.environment()...)
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		hosts := "127.0.0.1,localhost,::1"

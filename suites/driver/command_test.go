@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/retrygate/retrygate/scenarios"
 )
 
 // need skips a test on machines without one of the programs that it runs.
@@ -94,6 +96,9 @@ func TestCommandIsToldWhereToGo(t *testing.T) {
 
 func TestArgvIsWhatWasGiven(t *testing.T) {
 	if got := Argv(Command("curl", "{{url}}/a?b")); !slices.Equal(got, []string{"curl", "{{url}}/a?b"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := Argv(CommandShared("java", "Client")); !slices.Equal(got, []string{"java", "Client"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := Argv(once); got != nil {
@@ -220,11 +225,22 @@ func TestCannotStart(t *testing.T) {
 			}
 		})
 	}
+	t.Run("an address that there is none of", func(t *testing.T) {
+		err := Check(CommandShared("sh", "client.sh", "{{url}}"))
+		if want := "cannot start sh: {{url}} stands in its arguments; a worker that clients share reads an address for each call on its standard input"; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	})
 	t.Run("not a program", func(t *testing.T) {
 		exit, _ := runClient(t.Context(), Command(file("broken", 0o755, "#!/no/such/shell\n")), target)
 		var s *StartError
 		if !errors.As(exit.Err, &s) {
 			t.Errorf("got %v, want a StartError", exit.Err)
+		}
+		for _, shared := range []scenarios.Scenario{{Name: "s1", Clients: 3}, {Name: "s1", Cancel: &scenarios.Cancel{}}} {
+			if _, err := Run(t.Context(), shared, CommandShared(file("broken", 0o755, "#!/no/such/shell\n")), Options{}); !errors.As(err, &s) {
+				t.Errorf("shared: got %v, want a StartError", err)
+			}
 		}
 		nothingLeft(t)
 	})

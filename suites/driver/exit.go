@@ -10,6 +10,10 @@ type Exit struct {
 	Alive  bool   // it could not be ended and may still send requests
 
 	Untaken int // calls of a scenario's work that it ended without having taken
+
+	// lost is what became of the process that made the client's call together with those of others, to follow its name, if it
+	// was that which ended the call; else "".
+	lost string
 }
 
 // String says how the client ended, to follow its name: "ended with exit code 6".

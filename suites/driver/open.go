@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 
 	"github.com/retrygate/retrygate/faultserver"
@@ -40,9 +41,12 @@ func (r *run) open() error {
 	}
 	for i := 0; i < r.options.Clients && err == nil; i++ {
 		t := Target{Scenario: r.scenario.Name, Number: i + 1, trust: r.trust, clock: r.clock, faketime: r.faketime}
-		if r.options.Memory {
+		switch {
+		case r.options.Memory:
 			err = r.remember(&t, scheme)
-		} else {
+		case r.crew != nil:
+			err = r.hold(&t, scheme)
+		default:
 			t.URL, err = r.server.Listen("127.0.0.1:0", t.Client())
 		}
 		if r.options.CA != nil {
@@ -62,6 +66,24 @@ func (r *run) remember(t *Target, scheme string) error {
 	if err != nil {
 		return err
 	}
+	r.serve(l, t, scheme)
+	t.http = &http.Client{Transport: &http.Transport{DialContext: r.network.DialContext}}
+	return nil
+}
+
+// hold gives t an address that nobody else gets before the run has ended.
+func (r *run) hold(t *Target, scheme string) error {
+	p, err := newPort()
+	if err != nil {
+		return err
+	}
+	r.ports = append(r.ports, p)
+	r.serve(p, t, scheme)
+	return nil
+}
+
+// serve serves t at a listener.
+func (r *run) serve(l net.Listener, t *Target, scheme string) {
 	client := t.Client()
 	go func() {
 		if err := r.server.Serve(l, client); err != nil {
@@ -69,8 +91,6 @@ func (r *run) remember(t *Target, scheme string) error {
 		}
 	}()
 	t.URL = scheme + l.Addr().String()
-	t.http = &http.Client{Transport: &http.Transport{DialContext: r.network.DialContext}}
-	return nil
 }
 
 // trusting is a client that believes the server's certificates.
@@ -86,6 +106,9 @@ func (r *run) trusting() *http.Client {
 // close takes away what open has made.
 func (r *run) close() error {
 	err := r.server.Close()
+	for _, p := range r.ports {
+		err = errors.Join(err, p.release())
+	}
 	if r.trust != nil {
 		err = errors.Join(err, r.trust.remove())
 	}

@@ -43,6 +43,7 @@ type End struct {
 	Took     time.Duration
 	Output   Output
 
+	shared  bool // the process that made its call makes those of others
 	idle    bool // what was left sent nothing any more
 	watched bool // it was stopped because it works by itself, and that was watched long enough
 }
@@ -69,7 +70,10 @@ func (e End) message() string {
 	if idler {
 		text += fmt.Sprintf(" and left %d calls of the work undone", e.Exit.Untaken)
 	}
-	if e.Silent || e.Exit.Alive || idler {
+	if e.Silent && e.Stopped != "" && e.shared && e.Exit.lost == "" {
+		text += "; a worker that clients share must not let a call wait for the end of another"
+	}
+	if e.Silent || e.Exit.Alive || idler || e.Exit.lost != "" {
 		text += "; " + printed(e.Output)
 	}
 	return e.Client + " " + text

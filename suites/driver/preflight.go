@@ -53,15 +53,15 @@ type EndlessError struct {
 	Why      string // how far it was let, to follow the client's name
 	Requests int
 	Output   Output
-	Hint     string // set if it sent no request
+	Hint     string // what it may lack
 }
 
 func (e *EndlessError) Error() string {
 	if e.Requests == 0 {
 		return fmt.Sprintf("%s %s; it never sent a request to %s; %s %s", e.Client, e.Why, e.URL, e.Hint, printed(e.Output))
 	}
-	return fmt.Sprintf("%s %s, although every request (%d so far) was answered at once; a client under test must end by itself; %s",
-		e.Client, e.Why, e.Requests, printed(e.Output))
+	return fmt.Sprintf("%s %s, although every request (%d so far) was answered at once; %s %s",
+		e.Client, e.Why, e.Requests, e.Hint, printed(e.Output))
 }
 
 // printed ends an error message with what the client had to say.
@@ -91,9 +91,11 @@ func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	end := out.Ends[0]
 	switch {
 	case end.Exit.Alive:
-		return nil, &EndlessError{client.Name(), end.URL, end.Exit.String(), end.Requests, end.Output, silentHint(client)}
+		return nil, endless(client, end, end.Exit.String())
 	case end.Stopped != "" && !end.idle && !end.watched:
-		return nil, &EndlessError{client.Name(), end.URL, end.Stopped, end.Requests, end.Output, silentHint(client)}
+		return nil, endless(client, end, end.Stopped)
+	case end.Exit.lost != "" && !end.Silent:
+		return nil, endless(client, end, end.Exit.lost+" before it said that its call had ended")
 	case end.Silent, len(requests(out.History.Entries)) == 0:
 		return nil, &SilentError{client.Name(), end.URL, end.Exit, end.Output, cmp.Or(distrust(out.History.Entries), silentHint(client))}
 	}
@@ -109,6 +111,19 @@ func Look(ctx context.Context, client Client, o Options) (*Preflight, error) {
 	}
 	p.Notes = surprises(client.Name(), end, out.History.Entries)
 	return p, nil
+}
+
+// endless is the error for a client that would not come to an end.
+func endless(client Client, end End, why string) error {
+	hint := "a client under test must end by itself;"
+	switch c, ok := client.(*command); {
+	case end.Requests == 0:
+		hint = silentHint(client)
+	case ok && c.shared:
+		hint = fmt.Sprintf("a worker that clients share prints the id of each call on a line of its own when the call has ended (%s.1), "+
+			"flushes it, and goes on to the end of its input;", end.Client)
+	}
+	return &EndlessError{client.Name(), end.URL, why, end.Requests, end.Output, hint}
 }
 
 // distrust says why a client never came to send a request over TLS; "" if that was not the reason.
@@ -131,6 +146,8 @@ func silentHint(client Client) string {
 	switch {
 	case !ok:
 		return "does it use the url that it is given?"
+	case c.lines:
+		return "does it read lines with an id and an address, and send its requests to that?"
 	case strings.Contains(strings.Join(c.argv, " "), placeholder), strings.Contains(strings.Join(c.argv, " "), "RETRYGATE_URL"):
 		return "does it reach that address?"
 	default:

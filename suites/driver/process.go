@@ -43,26 +43,28 @@ type process struct {
 	pipes          []*os.File // our ends
 	input          *os.File   // our end of stdin; nil: it is empty
 	copies         sync.WaitGroup
+	silent         chan struct{} // closed when all output was read
 
 	fake *fake // its clock; nil: the machine's
 
 	alive bool // something of it could not be ended
 }
 
-// start starts argv in a process group of its own. The calling goroutine must be locked to its thread until the process
-// has ended.
-func start(argv []string, t Target, input bool) (*process, error) {
+// start starts argv in a process group of its own, with a pipe for stdin if there is input, and what reads its stdout, nil if
+// that is only kept. The calling goroutine must be locked to its thread until the process has ended.
+func start(argv []string, t Target, input bool, a *answers) (*process, error) {
 	number := runs.Add(1)
 	p := &process{
 		cmd:     exec.Command(argv[0], argv[1:]...),
 		marker:  fmt.Sprintf("%s%s.%d", markerName, harness, number),
 		brand:   newBrand(number),
 		exited:  make(chan struct{}),
+		silent:  make(chan struct{}),
 		unwatch: watchdog.acquire(),
 	}
 	p.cmd.Env = environment(t, p.marker)
 	p.cmd.SysProcAttr = attributes()
-	theirs, err := p.connect()
+	theirs, err := p.connect(a)
 	if err == nil && input {
 		theirs, err = p.connectInput(theirs)
 	}
@@ -90,23 +92,36 @@ func start(argv []string, t Target, input bool) (*process, error) {
 		_ = p.cmd.Wait() // how it ended stands in ProcessState
 		close(p.exited)
 	}()
+	go func() {
+		p.copies.Wait()
+		close(p.silent)
+	}()
 	return p, nil
 }
 
 // connect makes the pipes for stdout and stderr and returns the ends that the process gets. They are our own because
 // exec's would make Wait wait for any grandchild that holds them.
-func (p *process) connect() (theirs []*os.File, err error) {
+func (p *process) connect(a *answers) (theirs []*os.File, err error) {
+	var stdout io.Writer = &p.stdout
+	ended := func() {}
+	if a != nil {
+		a.other, stdout, ended = &p.stdout, a, a.end
+	}
 	for _, to := range []struct {
-		keep *tail
-		file *io.Writer
-	}{{&p.stdout, &p.cmd.Stdout}, {&p.stderr, &p.cmd.Stderr}} {
+		keep  io.Writer
+		file  *io.Writer
+		ended func()
+	}{{stdout, &p.cmd.Stdout, ended}, {&p.stderr, &p.cmd.Stderr, func() {}}} {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return theirs, err
 		}
 		p.pipes, theirs = append(p.pipes, r), append(theirs, w)
 		*to.file = w
-		p.copies.Go(func() { _, _ = io.Copy(to.keep, r) }) // ends with the pipe or at hangUp's deadline
+		p.copies.Go(func() {
+			defer to.ended()
+			_, _ = io.Copy(to.keep, r) // ends with the pipe or at hangUp's deadline
+		})
 	}
 	return theirs, nil
 }
@@ -274,6 +289,11 @@ func (p *process) exit() Exit {
 	if p.alive {
 		return Exit{Code: -1, Alive: true, Err: errors.New("a process of it does not go away, even when killed")}
 	}
+	return p.state()
+}
+
+// state says how the process itself ended. It must have exited.
+func (p *process) state() Exit {
 	state := p.cmd.ProcessState
 	e := Exit{Code: state.ExitCode()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signal() >= 0 {

@@ -40,7 +40,11 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 		return nil, err
 	}
 	var err error
-	if r.seats, err = o.Slots.acquire(ctx, o.Clients); err != nil {
+	processes := o.Clients
+	if c, ok := client.(*command); ok && c.shared && s.Cancel == nil { // who cancels a call ends its process
+		r.crew, processes = newCrew(c.argv), 1
+	}
+	if r.seats, err = o.Slots.acquire(ctx, processes, o.Clients); err != nil {
 		return nil, err
 	}
 	defer r.seats.release()
@@ -63,6 +67,7 @@ func Run(ctx context.Context, s scenarios.Scenario, client Client, o Options) (*
 	defer func() { _ = r.close() }() // the journal is safe by then
 	r.start(ctx)
 	r.follow()
+	r.dismiss(ctx)
 	if err := r.failed(ctx); err != nil {
 		return &Outcome{Scenario: r.scenario, History: r.server.Journal().History(), Ends: r.ends}, err
 	}
@@ -82,6 +87,8 @@ type run struct {
 	server  *faultserver.Server
 	network memnet.Network // for Options.Memory
 	trust   *trust         // for Options.CA
+	crew    *crew          // makes the calls of all clients, if these share a process
+	ports   []port         // of the clients that do
 	log     tail           // what the server complains about
 	targets []Target
 	watch   watch
@@ -116,6 +123,12 @@ func (r *run) start(ctx context.Context) {
 		options: &r.options, journal: r.server.Journal(), clock: r.clock, clients: map[string]*watched{}, tell: r.tell,
 		disconnect: func(client string) { r.note(r.server.Disconnect(client)) },
 	}
+	turn := func(ctx context.Context) (func() error, func(), func()) {
+		return r.options.Slots.turn(ctx, r.options.Start, r.clock.Speed() > 1)
+	}
+	if r.crew != nil {
+		turn = r.shared(ctx)
+	}
 	for i, t := range r.targets {
 		ctx, stop := context.WithCancelCause(ctx)
 		w := &watched{name: t.Client(), clock: r.clock, stop: stop, started: func() {}, loaded: func() {}, routes: map[string]int{}}
@@ -125,7 +138,7 @@ func (r *run) start(ctx context.Context) {
 		}
 		begin := func() error { return nil }
 		if !r.options.Memory {
-			begin, w.started, w.loaded = r.options.Slots.turn(ctx, r.options.Start, r.clock.Speed() > 1)
+			begin, w.started, w.loaded = turn(ctx)
 		}
 		seen, next := make(chan struct{}), w.started
 		see := sync.OnceFunc(func() { close(seen) })
@@ -163,10 +176,16 @@ func (r *run) run(ctx context.Context, t Target, seen <-chan struct{}) End {
 	var cancelled atomic.Int64
 	t.cancelled = func() { cancelled.Store(int64(r.server.Journal().Elapsed())) }
 	exit, output := r.put(ctx, t)
-	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: r.clock.Since(began), Output: output}
+	end := End{Client: t.Client(), URL: t.URL, Exit: exit, Took: r.clock.Since(began), Output: output, shared: r.crew != nil}
 	end.Cancelled = time.Duration(cancelled.Load())
 	var why *stopped
-	if errors.As(context.Cause(ctx), &why) {
+	if !errors.As(context.Cause(ctx), &why) && exit.lost != "" && len(r.targets) > 1 {
+		why = r.cutOff(exit)
+	}
+	if why != nil {
+		if r.crew != nil { // where the call may go on
+			r.note(r.server.Disconnect(t.Client()))
+		}
 		end.Left = int(left.Load())
 		end.Stopped, end.StoppedAt = why.tell(exit, end.Left), why.at
 		end.idle = why.why == "" && end.Left > 0
@@ -178,12 +197,18 @@ func (r *run) run(ctx context.Context, t Target, seen <-chan struct{}) End {
 // put makes the client do its work: one call, or those of the scenario.
 func (r *run) put(ctx context.Context, t Target) (Exit, Output) {
 	w, ok := r.client.(worker)
-	if !ok || r.scenario.Work.IsZero() {
+	switch {
+	case r.scenario.Work.IsZero() && r.crew != nil:
+		return r.crew.work(ctx, t, oneCall(t))
+	case r.scenario.Work.IsZero() || !ok:
 		return runClient(ctx, r.client, t)
 	}
 	s := newShift(r.scenario.Work, t.Client(), r.began, t.Number-1, len(r.targets))
 	s.elapsed = r.server.Journal().Elapsed
 	r.shifts[t.Number-1] = s
+	if r.crew != nil {
+		return r.crew.work(ctx, t, s)
+	}
 	return w.work(ctx, t, s)
 }
 
@@ -191,6 +216,9 @@ func (r *run) put(ctx context.Context, t Target) (Exit, Output) {
 // with its first request: to start takes a program as long as ever, and would use up the time.
 func (r *run) limit(ctx context.Context, seen <-chan struct{}) (limited context.Context, free context.CancelFunc) {
 	most, text := r.options.Limit, "did not end within %g s and was stopped"
+	if r.crew != nil {
+		text = "did not end within %g s, or its worker did not say so, and was stopped"
+	}
 	if r.scenario.Watch > 0 {
 		most, text = r.scenario.Watch, "was watched for %g s, which is what the scenario wants, and stopped"
 	}
@@ -311,6 +339,9 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 		o.Run.Noise = r.noise(ctx, o.History.Until)
 	}
 	o.Notes = o.notes(r.log.String())
+	if r.crew != nil {
+		o.Notes = append(o.Notes, r.crew.answers.notes()...)
+	}
 	return o
 }
 

@@ -21,7 +21,7 @@ type worker interface {
 }
 
 // Works reports whether client can be kept at work, as scenarios with work want: a Go function, or a command that reads a
-// line for each call (CommandWorker).
+// line for each call (CommandWorker, CommandShared).
 func Works(client Client) bool {
 	w, ok := client.(worker)
 	return ok && w.works()
@@ -49,6 +49,11 @@ func newShift(w scenarios.Work, client string, began time.Time, i, n int) *shift
 		s.free = make(chan struct{}, w.Workers)
 	}
 	return s
+}
+
+// oneCall gives a client one call, at once.
+func oneCall(t Target) *shift {
+	return &shift{client: t.Client(), work: scenarios.Work{Calls: 1}, elapsed: func() time.Duration { return 0 }}
 }
 
 // next waits until the next call is to begin, and returns its id; not ok when there is none any more. Each call has to be
@@ -180,11 +185,11 @@ func (t *total) add(exit Exit, output Output) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.calls++
-	if exit.Err == nil && !exit.Alive {
+	if exit.Err == nil && !exit.Alive && exit.lost == "" {
 		return
 	}
 	t.failed++
-	if exit.Alive || !t.last.Alive {
+	if exit.Alive || !t.last.Alive && t.last.lost == "" {
 		t.last, t.output = exit, output
 	}
 }
@@ -194,6 +199,12 @@ func (t *total) exit(left int) (Exit, Output) {
 	switch {
 	case t.last.Alive:
 		return t.last, t.output
+	case t.last.lost != "":
+		lost := t.last
+		lost.Untaken = left
+		return lost, t.output
+	case t.failed == 1 && t.calls == 1:
+		return Exit{Code: -1, Untaken: left, Err: t.last.Err}, t.output
 	case t.failed > 0:
 		return Exit{Code: -1, Untaken: left, Err: fmt.Errorf("%d of %d calls failed, the last with: %w", t.failed, t.calls, t.last.Err)}, t.output
 	default:

@@ -140,7 +140,7 @@ func TestOnlyWorkersGetWork(t *testing.T) {
 	for _, c := range []struct {
 		client Client
 		want   bool
-	}{{once, true}, {CommandWorker("true"), true}, {Command("true"), false}, {plain{}, false}} {
+	}{{once, true}, {CommandWorker("true"), true}, {CommandShared("true"), true}, {Command("true"), false}, {plain{}, false}} {
 		client, want := c.client, c.want
 		if Works(client) != want {
 			t.Errorf("%s works: %v", client.Name(), !want)

@@ -30,14 +30,14 @@ func NewSlots(n int) *Slots {
 	}
 }
 
-// acquire waits for room for n clients at once, or for all the room there is if that is less: the clients of one scenario
-// start together, so that their spread can be compared.
-func (s *Slots) acquire(ctx context.Context, n int) (*seats, error) {
-	held := min(int64(n), s.size)
+// acquire waits for room for so many processes at once, or for all the room there is if that is less: the clients of one
+// scenario start together, so that their spread can be compared. Clients that share a process take the room of one.
+func (s *Slots) acquire(ctx context.Context, processes, clients int) (*seats, error) {
+	held := min(int64(processes), s.size)
 	if err := s.sem.Acquire(ctx, held); err != nil {
 		return nil, err
 	}
-	return &seats{slots: s, held: held, clients: int64(n)}, nil
+	return &seats{slots: s, held: held, clients: int64(clients)}, nil
 }
 
 // seats is the room that the clients of one scenario have.

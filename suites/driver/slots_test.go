@@ -11,14 +11,14 @@ import (
 func TestRoomIsFreedOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slots := NewSlots(3)
-		first, err := slots.acquire(t.Context(), 5)
+		first, err := slots.acquire(t.Context(), 5, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
 		got := make(chan time.Duration)
 		go func() {
-			next, err := slots.acquire(t.Context(), 2)
+			next, err := slots.acquire(t.Context(), 2, 2)
 			if err != nil {
 				t.Error(err)
 				return
@@ -35,7 +35,7 @@ func TestRoomIsFreedOneByOne(t *testing.T) {
 		}
 		first.leave()
 		first.release()
-		all, err := slots.acquire(t.Context(), 3)
+		all, err := slots.acquire(t.Context(), 3, 3)
 		if err != nil {
 			t.Fatal("room was lost: ", err)
 		}

@@ -103,6 +103,47 @@ for wait in (1, 2, 4, 8, 0):
         time.sleep(wait)
 `
 
+// Clients that share a process share its clock, which is the server's.
+func TestASharedProcessLivesOnAFasterClock(t *testing.T) {
+	o := fast(t, 20)
+	o.Enough, o.Clients = -1, 3
+	need(t, "python3")
+	out, err := driver.Run(t.Context(), load(t, outage), driver.CommandShared("python3", "-c", pythonShared), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := waits(t, out)
+	if len(got) != 3*4 {
+		t.Fatalf("%d waits: %v; %v, %v", len(got), got, out.Ends[0].Output, out.Notes)
+	}
+	for i, wait := range got {
+		want := time.Second << (i % 4)
+		if wait < want-want/50 || wait > want+20*busy {
+			t.Errorf("wait %d took %v, want %v", i+1, wait, want)
+		}
+	}
+	for _, e := range out.Ends {
+		if e.Exit.Err != nil || e.Stopped != "" || e.Took < 15*time.Second {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+const pythonShared = `
+import sys, threading, time, urllib.request
+
+def call(id, url):
+    for wait in (1, 2, 4, 8, 0):
+        try:
+            urllib.request.urlopen(url).read()
+        except Exception as e:
+            time.sleep(wait)
+    print(id, flush=True)
+
+for line in sys.stdin:
+    threading.Thread(target=call, args=line.split()).start()
+`
+
 const nodeBackoff = `
 (async () => {
   for (const wait of [1, 2, 4, 8, 0]) {
