@@ -69,8 +69,8 @@ func (s *seats) release() {
 // together would be in each other's way, and their waits would show it. begin waits for the turn; started, which may be
 // called more than once, gives it to the next, and so does the passing of the most time that a start may take. On a clock
 // that runs faster it keeps the turn for as long again as the client took to start, or until loaded is called: what a program
-// loads between its first request and its first retry is a large part of a wait there.
-func (s *Slots) turn(ctx context.Context, most time.Duration, fast bool) (begin func() error, started, loaded func()) {
+// loads between its first request and its first retry is a large part of a wait there. So it does wherever it is to keep it.
+func (s *Slots) turn(ctx context.Context, most time.Duration, keep bool) (begin func() error, started, loaded func()) {
 	var once sync.Once
 	var began time.Time
 	held := make(chan struct{})
@@ -88,7 +88,7 @@ func (s *Slots) turn(ctx context.Context, most time.Duration, fast bool) (begin 
 		once.Do(func() {
 			select {
 			case <-held:
-				if fast {
+				if keep {
 					time.AfterFunc(min(time.Since(began), most), release)
 				} else {
 					release()

@@ -35,7 +35,7 @@ func TestClients(t *testing.T) {
 					t.Parallel()
 					began := time.Now()
 					driven := func(method string) driver.Client { return l.Driver(c, method) }
-					exam := Exam{Cases: Cases(), Whole: *whole || slices.Contains(everyRun, l.ID+"/"+c.ID)}
+					exam := Exam{Cases: Cases(), Worker: l.Worker(c), Whole: *whole || slices.Contains(everyRun, l.ID+"/"+c.ID)}
 					if l.Slow && !*whole && !*long {
 						exam.Cases = slices.DeleteFunc(slices.Clone(exam.Cases), func(k Case) bool { return !k.Brief })
 					}
@@ -50,6 +50,45 @@ func TestClients(t *testing.T) {
 						t.Log(text(*r.Report))
 					}
 					t.Logf("%s %s: %s; %v", c.Title(), r.Version, r.Policy, time.Since(began).Round(time.Second))
+				})
+			}
+		})
+	}
+}
+
+// One process that makes the calls of three clients sends for each what a process for it alone does.
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	missing, err := CaseOf("404")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing.Clients = 3
+	for _, l := range languages(t) {
+		if len(l.Serve) == 0 {
+			continue
+		}
+		t.Run(l.ID, func(t *testing.T) {
+			t.Parallel()
+			if why := l.Missing() + l.Unfetched(); why != "" {
+				t.Skip(why)
+			}
+			for _, c := range l.Clients {
+				t.Run(c.ID, func(t *testing.T) {
+					t.Parallel()
+					all, _, err := Probe(t.Context(), func(string) driver.Client { return l.Worker(c) }, []Case{missing}, false)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i, s := range all {
+						all[i].Gaps = nil // waits may be long where so much goes on
+						if s.Stopped && c.expected("404").Requests == (Count{1, 1}) {
+							t.Error("the worker does not say when a call has ended")
+						}
+					}
+					for _, d := range c.Differ(all) {
+						t.Error(d)
+					}
 				})
 			}
 		})

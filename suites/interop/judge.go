@@ -4,17 +4,20 @@ import (
 	"context"
 	"os/exec"
 	"regexp"
+	"slices"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/scenarios"
 	"github.com/retrygate/retrygate/suites/contract"
 	"github.com/retrygate/retrygate/suites/driver"
 )
 
 // Exam is what a client is put through.
 type Exam struct {
-	Cases  []Case // on the wire
-	Whole  bool   // the strict contract judges it too, in all scenarios that suit it
-	Memory bool   // in virtual time, which takes a bubble
+	Cases  []Case        // on the wire
+	Whole  bool          // the strict contract judges it too, in all scenarios that suit it
+	Memory bool          // in virtual time, which takes a bubble
+	Worker driver.Client // that the contract judges in place of the client for GET; nil: none
 }
 
 // Examine puts a client through an exam. driven makes the client for requests with a method.
@@ -37,13 +40,25 @@ func (c Client) Examine(ctx context.Context, driven func(method string) driver.C
 	if !e.Whole || c.Unjudged != "" {
 		return r, nil
 	}
-	judged, err := contract.Examine(ctx, contract.Request{Client: driven("GET"), Seed: 1, FailOn: assert.Major, Memory: e.Memory})
+	request := contract.Request{Client: driven("GET"), Seed: 1, FailOn: assert.Major, Memory: e.Memory}
+	if e.Worker != nil {
+		request.Scenarios = single(request.Client)
+		request.Client = e.Worker
+	}
+	judged, err := contract.Examine(ctx, request)
 	if err != nil {
 		return r, err
 	}
 	r.Report = &judged
 	r.Differences = append(r.Differences, c.Contract.Differences(judged, e.Memory)...)
 	return r, nil
+}
+
+// single are the scenarios for a client that makes one call. A worker is put through no others: its requests do not say which
+// call they belong to.
+func single(client driver.Client) []scenarios.Scenario {
+	suit, _ := contract.Default(client, assert.Strict(), false)
+	return slices.DeleteFunc(suit, func(s scenarios.Scenario) bool { return !s.Work.IsZero() })
 }
 
 var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)

@@ -21,12 +21,13 @@ const languageFile = "language.yaml"
 // method, {{url}} the server's address and {{results}} the folder for results.
 type Language struct {
 	Name  string     `yaml:"language"`
-	Needs []string   `yaml:"needs"` // programs of the machine, without any of which the language is skipped whole
-	Locks []string   `yaml:"locks"` // files, or patterns of them, that pin what is fetched, and those that are compiled with it
-	Fetch [][]string `yaml:"fetch"` // commands that install what the locks pin, one after the other
-	Run   []string   `yaml:"run"`   // the command of a client that names none of its own
-	Judge []string   `yaml:"judge"` // a command that judges all clients by itself, in place of Run
-	Slow  bool       `yaml:"slow"`  // a client takes a good part of a second to start: most cases are left out of the tests
+	Needs []string   `yaml:"needs"`  // programs of the machine, without any of which the language is skipped whole
+	Locks []string   `yaml:"locks"`  // files, or patterns of them, that pin what is fetched, and those that are compiled with it
+	Fetch [][]string `yaml:"fetch"`  // commands that install what the locks pin, one after the other
+	Run   []string   `yaml:"run"`    // the command of a client that names none of its own
+	Serve []string   `yaml:"worker"` // the command of a client that makes a call for each line it reads, for all clients of a run
+	Judge []string   `yaml:"judge"`  // a command that judges all clients by itself, in place of Run
+	Slow  bool       `yaml:"slow"`   // a client takes a good part of a second to start: most cases are left out of the tests
 
 	ID      string   `yaml:"-"` // the folder's name
 	Dir     string   `yaml:"-"`
@@ -142,6 +143,15 @@ func (l Language) argv(c Client) []string {
 // Driver is client c as the driver runs it: a command for one call with a method.
 func (l Language) Driver(c Client, method string) driver.Client {
 	return driver.Command(l.command(l.argv(c), "{{client}}", c.ID, "{{method}}", method)...)
+}
+
+// Worker is client c as the contract judges it where that is not what Driver returns: one process makes the calls of all
+// clients of a scenario. nil: there is no such thing.
+func (l Language) Worker(c Client) driver.Client {
+	if len(l.Serve) == 0 || len(c.Command) > 0 {
+		return nil
+	}
+	return driver.CommandShared(l.command(l.Serve, "{{client}}", c.ID)...)
 }
 
 // client finds one of the language's clients.

@@ -133,7 +133,7 @@ func (r *Runner) clients(ctx context.Context, l Language, results string) {
 	for _, c := range l.Clients {
 		group.Go(func() error {
 			began := time.Now()
-			result, err := c.Examine(ctx, func(method string) driver.Client { return l.Driver(c, method) }, Exam{Cases: Cases(), Whole: true})
+			result, err := c.Examine(ctx, func(method string) driver.Client { return l.Driver(c, method) }, Exam{Cases: Cases(), Whole: true, Worker: l.Worker(c)})
 			switch {
 			case err != nil:
 				r.fail("%s: %v", c.Title(), err)

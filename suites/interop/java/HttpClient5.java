@@ -1,3 +1,4 @@
+import java.io.IOException;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.core5.http.ContentType;
@@ -6,9 +7,9 @@ import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
 
 /** One call with the client as it comes. */
 class HttpClient5 {
-    public static void main(String[] args) throws Exception {
-        ClassicRequestBuilder request = ClassicRequestBuilder.create(args[0]).setUri(args[1]);
-        if (args[0].equals("POST")) {
+    static void call(String method, String url) throws Exception {
+        ClassicRequestBuilder request = ClassicRequestBuilder.create(method).setUri(url);
+        if (method.equals("POST")) {
             request.setEntity("{\"status\":\"on-shift\"}", ContentType.APPLICATION_JSON);
         }
         try (CloseableHttpClient client = HttpClients.createDefault()) {
@@ -16,7 +17,9 @@ class HttpClient5 {
                 EntityUtils.consume(response.getEntity());
                 return response.getCode();
             });
-            System.exit(status < 400 ? 0 : 1);
+            if (status >= 400) {
+                throw new IOException("status " + status);
+            }
         }
     }
 }

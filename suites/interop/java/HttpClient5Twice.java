@@ -7,9 +7,9 @@ import org.apache.hc.core5.http.io.support.ClassicRequestBuilder;
 
 /** Two calls, one after the other, over one connection as far as it lasts. */
 class HttpClient5Twice {
-    public static void main(String[] args) throws Exception {
-        ClassicRequestBuilder request = ClassicRequestBuilder.create(args[0]).setUri(args[1]);
-        if (args[0].equals("POST")) {
+    static void call(String method, String url) throws Exception {
+        ClassicRequestBuilder request = ClassicRequestBuilder.create(method).setUri(url);
+        if (method.equals("POST")) {
             request.setEntity("{\"status\":\"on-shift\"}", ContentType.APPLICATION_JSON);
         }
         boolean failed = false;
@@ -25,6 +25,8 @@ class HttpClient5Twice {
                 }
             }
         }
-        System.exit(failed ? 1 : 0);
+        if (failed) {
+            throw new IOException("a call failed");
+        }
     }
 }

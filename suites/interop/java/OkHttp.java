@@ -1,3 +1,4 @@
+import java.io.IOException;
 import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.RequestBody;
@@ -5,12 +6,14 @@ import okhttp3.Response;
 
 /** One call with the client as it comes. */
 class OkHttp {
-    public static void main(String[] args) throws Exception {
-        RequestBody body = args[0].equals("POST") ? RequestBody.create("{\"status\":\"on-shift\"}", null) : null;
-        Request request = new Request.Builder().url(args[1]).method(args[0], body).build();
+    static void call(String method, String url) throws Exception {
+        RequestBody body = method.equals("POST") ? RequestBody.create("{\"status\":\"on-shift\"}", null) : null;
+        Request request = new Request.Builder().url(url).method(method, body).build();
         try (Response response = new OkHttpClient().newCall(request).execute()) {
             response.body().string();
-            System.exit(response.isSuccessful() ? 0 : 1);
+            if (!response.isSuccessful()) {
+                throw new IOException("status " + response.code());
+            }
         }
     }
 }

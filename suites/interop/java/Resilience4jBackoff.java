@@ -13,9 +13,9 @@ import okhttp3.Response;
 class Resilience4jBackoff {
     private static final Set<Integer> PASSING = Set.of(429, 500, 502, 503, 504);
 
-    public static void main(String[] args) throws Exception {
-        RequestBody body = args[0].equals("POST") ? RequestBody.create("{\"status\":\"on-shift\"}", null) : null;
-        Request request = new Request.Builder().url(args[1]).method(args[0], body).build();
+    static void call(String method, String url) throws Exception {
+        RequestBody body = method.equals("POST") ? RequestBody.create("{\"status\":\"on-shift\"}", null) : null;
+        Request request = new Request.Builder().url(url).method(method, body).build();
         OkHttpClient client = new OkHttpClient.Builder().callTimeout(Duration.ofSeconds(5)).build();
         RetryConfig config = RetryConfig.<Integer>custom()
             .maxAttempts(3)
@@ -29,6 +29,8 @@ class Resilience4jBackoff {
                 return response.code();
             }
         });
-        System.exit(status < 400 ? 0 : 1);
+        if (status >= 400) {
+            throw new IOException("status " + status);
+        }
     }
 }

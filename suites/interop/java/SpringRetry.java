@@ -8,9 +8,9 @@ import org.springframework.retry.support.RetryTemplate;
 
 /** A template as the README has it, around a call that throws when its status is bad. */
 class SpringRetry {
-    public static void main(String[] args) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(args[1]))
-            .method(args[0], args[0].equals("POST") ? BodyPublishers.ofString("{\"status\":\"on-shift\"}") : BodyPublishers.noBody())
+    static void call(String method, String url) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url))
+            .method(method, method.equals("POST") ? BodyPublishers.ofString("{\"status\":\"on-shift\"}") : BodyPublishers.noBody())
             .build();
         HttpClient client = HttpClient.newHttpClient();
         RetryTemplate template = RetryTemplate.builder().maxAttempts(3).fixedBackoff(1000).retryOn(IOException.class).build();

@@ -1,6 +1,8 @@
 import axios from 'axios';
 import axiosRetry from 'axios-retry';
 
-const [method, url] = process.argv.slice(2);
 axiosRetry(axios, { retryDelay: axiosRetry.exponentialDelay });
-await axios.request({ method, url });
+
+export async function call(method, url) {
+  await axios.request({ method, url });
+}

@@ -1,6 +1,7 @@
 import fetchRetry from 'fetch-retry';
 
-const [method, url] = process.argv.slice(2);
-const answer = await fetchRetry(fetch)(url, { method });
-await answer.text();
-if (!answer.ok) process.exitCode = 1;
+export async function call(method, url) {
+  const answer = await fetchRetry(fetch)(url, { method });
+  await answer.text();
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+}

@@ -1,4 +1,5 @@
 import got from 'got';
 
-const [method, url] = process.argv.slice(2);
-await got(url, { method });
+export async function call(method, url) {
+  await got(url, { method });
+}

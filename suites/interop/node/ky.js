@@ -1,4 +1,5 @@
 import ky from 'ky';
 
-const [method, url] = process.argv.slice(2);
-await ky(url, { method }).text();
+export async function call(method, url) {
+  await ky(url, { method }).text();
+}

@@ -1,8 +1,9 @@
 import pRetry from 'p-retry';
 
-const [method, url] = process.argv.slice(2);
-await pRetry(async () => {
-  const answer = await fetch(url, { method });
-  await answer.text();
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
-});
+export async function call(method, url) {
+  await pRetry(async () => {
+    const answer = await fetch(url, { method });
+    await answer.text();
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+  });
+}

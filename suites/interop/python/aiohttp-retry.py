@@ -1,13 +1,13 @@
 import asyncio
-import sys
 
 from aiohttp_retry import RetryClient
 
 
-async def main(method, url):
+async def fetch(method, url):
     async with RetryClient() as client, client.request(method, url) as answer:
         await answer.read()
         answer.raise_for_status()
 
 
-asyncio.run(main(*sys.argv[1:]))
+def call(method, url):
+    asyncio.run(fetch(method, url))

@@ -1,5 +1,3 @@
-import sys
-
 import requests
 from google.api_core import exceptions, retry
 
@@ -9,6 +7,3 @@ def call(method, url):
     answer = requests.request(method, url)
     if answer.status_code >= 400:
         raise exceptions.from_http_response(answer)
-
-
-call(*sys.argv[1:])

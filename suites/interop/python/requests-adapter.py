@@ -1,10 +1,9 @@
-import sys
-
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import Retry
 
-method, url = sys.argv[1:]
-session = requests.Session()
-session.mount("http://", HTTPAdapter(max_retries=Retry(total=3, backoff_factor=1, status_forcelist=[429, 500, 502, 503, 504])))
-session.request(method, url).raise_for_status()
+
+def call(method, url):
+    session = requests.Session()
+    session.mount("http://", HTTPAdapter(max_retries=Retry(total=3, backoff_factor=1, status_forcelist=[429, 500, 502, 503, 504])))
+    session.request(method, url).raise_for_status()

@@ -1,6 +1,5 @@
-import sys
-
 import requests
 
-method, url = sys.argv[1:]
-requests.request(method, url).raise_for_status()
+
+def call(method, url):
+    requests.request(method, url).raise_for_status()

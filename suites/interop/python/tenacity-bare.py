@@ -1,5 +1,3 @@
-import sys
-
 import requests
 from tenacity import retry
 
@@ -7,6 +5,3 @@ from tenacity import retry
 @retry
 def call(method, url):
     requests.request(method, url).raise_for_status()
-
-
-call(*sys.argv[1:])

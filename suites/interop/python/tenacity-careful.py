@@ -1,5 +1,3 @@
-import sys
-
 import requests
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -14,6 +12,3 @@ def passing(error):
 @retry(retry=retry_if_exception(passing), stop=stop_after_attempt(4), wait=wait_random_exponential(multiplier=1, max=10))
 def call(method, url):
     requests.request(method, url, timeout=5).raise_for_status()
-
-
-call(*sys.argv[1:])

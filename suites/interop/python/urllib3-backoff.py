@@ -1,7 +1,6 @@
-import sys
-
 import urllib3
 
-method, url = sys.argv[1:]
-retries = urllib3.Retry(total=4, backoff_factor=0.5, status_forcelist=[429, 500, 502, 503, 504])
-urllib3.PoolManager(retries=retries).request(method, url)
+
+def call(method, url):
+    retries = urllib3.Retry(total=4, backoff_factor=0.5, status_forcelist=[429, 500, 502, 503, 504])
+    urllib3.PoolManager(retries=retries).request(method, url)

@@ -1,6 +1,5 @@
-import sys
-
 import urllib3
 
-method, url = sys.argv[1:]
-urllib3.PoolManager().request(method, url)
+
+def call(method, url):
+    urllib3.PoolManager().request(method, url)

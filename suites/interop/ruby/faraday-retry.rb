@@ -1,6 +1,7 @@
 require "faraday"
 
-method, url = ARGV
-client = Faraday.new { |f| f.request :retry }
-answer = client.run_request(method.downcase.to_sym, url, nil, nil)
-exit answer.success?
+def call(method, url)
+  client = Faraday.new { |f| f.request :retry }
+  answer = client.run_request(method.downcase.to_sym, url, nil, nil)
+  raise "status #{answer.status}" unless answer.success?
+end
