@@ -81,21 +81,24 @@ func TestSharedWorkIsCounted(t *testing.T) {
 func TestStoppedClientsLeaveTheOthersAlone(t *testing.T) {
 	need(t, "sh", "curl", "sleep")
 	for _, c := range []struct {
-		name, script, stopped string
-		options               Options
+		name, script, stopped, calm string
+		options                     Options
 	}{
-		{"a storm", `while :; do curl -s -m 1 "$url"; done`, "it would have gone on", Options{StormLimit: 5, Enough: -1}},
-		{"enough", `for n in 1 2 3 4 5 6; do curl -s -m 1 "$url"; done; sleep 600`, "that settles how it retries", Options{Enough: 3}},
-		{"the limit", `curl -s "$url"; sleep 600`, "did not end within 2.5 s, or its worker did not say so, and was stopped", Options{Limit: 2500 * time.Millisecond}},
+		{"a storm", `while :; do curl -s -m 1 "$url"; done`, "it would have gone on", "2", Options{StormLimit: 5, Enough: -1}},
+		{"enough", `for n in 1 2 3; do curl -s "$url"; done; sleep 5; curl -s -m 1 "$url"; sleep 600`, "that settles how it retries", "6", Options{Enough: 3}},
+		{"the limit", `curl -s "$url"; sleep 600`, "did not end within 5 s, or its worker did not say so, and was stopped", "0", Options{Limit: 5 * time.Second}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			script := `while read -r id url; do case $id in client-1.*) (` + c.script + `; echo "$id") & ;; *) (curl -s -o /dev/null "$url"; sleep 2; curl -s -o /dev/null "$url"; echo "$id") & ;; esac; done; wait`
+			script := `while read -r id url; do case $id in client-1.*) (` + c.script + `; echo "$id") & ;; *) (curl -s -o /dev/null "$url"; sleep ` + c.calm + `; curl -s -o /dev/null "$url"; echo "$id") & ;; esac; done; wait`
 			c.options.Stub = faultserver.Stub{Status: 503}
 			out := mustRun(t, scenarios.Scenario{Name: "s0", Clients: 2}, CommandShared("sh", "-c", script), c.options)
 			wild, calm := out.Ends[0], out.Ends[1]
 			if !strings.HasSuffix(wild.Stopped, c.stopped) || wild.Exit.lost != "" || wild.StoppedAt == 0 {
 				t.Errorf("%+v", wild)
+			}
+			if n := wild.Requests; c.name == "enough" && (n != 3 || len(out.History.Entries) != 3+2) {
+				t.Errorf("%d requests, %d of all: its address was left to it", n, len(out.History.Entries))
 			}
 			if calm.Stopped != "" || calm.Requests != 2 || calm.String() != "ended without an error" {
 				t.Errorf("%+v", calm)
@@ -110,11 +113,12 @@ func TestStoppedClientsLeaveTheOthersAlone(t *testing.T) {
 
 // TestWhatASharedWorkerWaitsForStaysOpen stops a client in the middle of an exchange: it did not give up.
 func TestWhatASharedWorkerWaitsForStaysOpen(t *testing.T) {
+	t.Parallel()
 	need(t, "sh", "curl")
-	s := load(t, "limit: 500ms\nclients: 2\nrules: [{name: silence, fault: {hang: {}}}]\n")
+	s := load(t, "limit: 3s\nclients: 2\nrules: [{name: silence, fault: {hang: {}}}]\n")
 	out := mustRun(t, s, CommandShared("sh", "-c", `while read -r id url; do (curl -s "$url"; echo "$id") & done; wait`), Options{})
 	for i, e := range out.History.Entries {
-		if end := out.Ends[i]; !e.Open || e.Gone != 0 || e.Cut || end.Stopped == "" || end.StoppedAt < 500*time.Millisecond {
+		if end := out.Ends[i]; !e.Open || e.Gone != 0 || e.Cut || end.Stopped == "" || end.StoppedAt < 3*time.Second {
 			t.Errorf("%+v\n%+v", e, end)
 		}
 	}
@@ -156,12 +160,14 @@ func TestDeathOfASharedProcess(t *testing.T) {
 // TestWorkEndsWithItsProcess has it end between two calls.
 func TestWorkEndsWithItsProcess(t *testing.T) {
 	need(t, "sh", "curl")
-	out := mustRun(t, worked(100*time.Millisecond, 4), CommandShared("sh", "-c", `read -r id url; curl -s -o /dev/null "$url"; echo "$id"; exit 3`), Options{})
+	out := mustRun(t, worked(time.Hour, 4), CommandShared("sh", "-c", `read -r id url; curl -s -o /dev/null "$url"; echo "$id"; exit 3`), Options{})
 	want := "client-1 ended with exit code 3 and left 3 calls of the work undone; it printed nothing"
 	if end := out.Ends[0]; end.Exit.Untaken != 3 || len(out.Notes) != 1 || out.Notes[0] != want {
 		t.Errorf("%+v, notes %q", end, out.Notes)
 	}
-	out = mustRun(t, worked(100*time.Millisecond, 4), CommandShared("sh", "-c",
+	s := worked(time.Millisecond, 4)
+	s.Work.Workers = 1
+	out = mustRun(t, s, CommandShared("sh", "-c",
 		`read -r id url; exec </dev/null; curl -s -o /dev/null "$url"; echo "$id"; sleep 600`), Options{})
 	if got := out.Ends[0].Message; !strings.HasPrefix(got, "client-1 ended with an error: it closed its standard input and left 3 calls of the work undone") {
 		t.Error(got)
@@ -197,7 +203,7 @@ func TestSharedWorkersThatAreNone(t *testing.T) {
 		"flushes it, and goes on to the end of its input; "
 	for _, c := range []struct{ name, script, want string }{
 		{"answers nothing", `while read -r id url; do curl -s -o /dev/null "$url"; done`,
-			"sh did not end within 1 s, or its worker did not say so, and was stopped, although every request (1 so far) was answered at once; " + lacks + "it printed nothing"},
+			"sh did not end within 5 s, or its worker did not say so, and was stopped, although every request (1 so far) was answered at once; " + lacks + "it printed nothing"},
 		{"ends after one call", `read -r id url; curl -s -o /dev/null "$url"; echo done`,
 			"sh ended with exit code 0 before it said that its call had ended, although every request (1 so far) was answered at once; " + lacks + "its output: done"},
 		{"closes its output", `read -r id url; curl -s -o /dev/null "$url"; exec >/dev/null; sleep 600`,
@@ -206,11 +212,11 @@ func TestSharedWorkersThatAreNone(t *testing.T) {
 		{"answers before it sends", `while read -r id url; do echo "$id"; done`,
 			"sh ended without an error and never sent a request to URL; does it read lines with an id and an address, and send its requests to that? it printed nothing"},
 		{"reads nothing", `sleep 600`,
-			"sh did not end within 1 s, or its worker did not say so, and was stopped; it never sent a request to URL; does it read lines with an id and an address, and send its requests to that? it printed nothing"},
+			"sh did not end within 5 s, or its worker did not say so, and was stopped; it never sent a request to URL; does it read lines with an id and an address, and send its requests to that? it printed nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Look(t.Context(), CommandShared("sh", "-c", c.script), Options{Limit: time.Second})
+			_, err := Look(t.Context(), CommandShared("sh", "-c", c.script), Options{Limit: 5 * time.Second})
 			if err == nil {
 				t.Fatal("it is taken for one")
 			}
