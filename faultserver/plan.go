@@ -114,6 +114,11 @@ func (r Rule) onStreams() bool {
 		!slices.ContainsFunc(r.faults(), func(f fault.Spec) bool { return !f.OnStreams() && !f.IsPass() })
 }
 
+// Crowded reports whether a rule's fault acts by how many requests come together.
+func (p Plan) Crowded() bool {
+	return slices.ContainsFunc(p.Rules, func(r Rule) bool { return slices.ContainsFunc(r.faults(), fault.Spec.Crowded) })
+}
+
 // Validate reports what is wrong with the plan at its place in a file: settings that cannot be, and rules that can never
 // fire. n is the mapping that has the plan's `rules`.
 func (p Plan) Validate(n strict.Node) {

@@ -44,6 +44,9 @@ func (c *Capacity) Fresh() Fault {
 	}
 }
 
+// Crowded says that it is the crowd that fills the queue.
+func (*Capacity) Crowded() {}
+
 // Inject lets the request wait for its turn and for as long as it takes, then lets next answer.
 func (c *Capacity) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	c.once.Do(func() { c.queue = newQueue(c, clock.From(r.Context())) })

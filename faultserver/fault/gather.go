@@ -18,6 +18,13 @@ func init() {
 	})
 }
 
+// Crowded is a fault that acts by how many requests come together. Clients whose clock runs faster than the machine starts them
+// come one by one, and hardly meet it.
+type Crowded interface {
+	Fault
+	Crowded()
+}
+
 // Gather makes one crowd of clients that start one after the other, as processes do.
 type Gather struct {
 	Requests int           `yaml:"requests" doc:"how many go on together; default 10"`
@@ -30,6 +37,9 @@ type Gather struct {
 
 // Fresh returns the same with nobody waiting.
 func (g *Gather) Fresh() Fault { return &Gather{Requests: g.Requests, For: g.For} }
+
+// Crowded says that it waits for a crowd.
+func (*Gather) Crowded() {}
 
 // Inject waits for the others, then lets next answer.
 func (g *Gather) Inject(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -79,6 +79,11 @@ func (s Spec) InHandshake() bool {
 	})
 }
 
+// Crowded reports whether one of the faults acts by how many requests come together.
+func (s Spec) Crowded() bool {
+	return slices.ContainsFunc(s.each(), func(f Fault) bool { _, ok := f.(Crowded); return ok })
+}
+
 // Weighs reports whether the body has to be read to know if the fault acts.
 func (s Spec) Weighs() bool {
 	w, ok := s.fault.(Weighing)

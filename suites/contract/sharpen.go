@@ -147,13 +147,13 @@ func (o *outcome) shown(p paces) []assert.Call {
 		return o.calls
 	}
 	p = o.paced(p, median)
-	return o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
+	return o.hushed(o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
 		speed := o.speed()
 		if from != nil {
 			speed = from.speed
 		}
 		return wait - time.Duration(speed-1)*p.own(k)
-	})
+	}))
 }
 
 // sharpen judges the clauses that are kept exactly by the waits that slower clocks showed: they are the client's own, and no

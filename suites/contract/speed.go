@@ -73,8 +73,8 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 	var last *outcome
 	broken := map[string]bool{} // clauses whose breach a second run has to show too, in a run before
 	speeds := look.speeds
-	if !sc.Work.IsZero() || sc.Watch > 0 {
-		speeds = []int{1} // work is given, and watched, by the machine's clock
+	if unhurried(sc) {
+		speeds = []int{1}
 	}
 	for i, speed := range speeds {
 		if last != nil && speed > 1 && (last.span() < brief || last.defies()) {
@@ -94,6 +94,12 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 		last = o
 	}
 	return last
+}
+
+// unhurried reports whether a scenario goes by the machine's clock: work is given, and watched, by it, and processes start by it,
+// so that a crowd would not come together by a faster one.
+func unhurried(sc scenarios.Scenario) bool {
+	return !sc.Work.IsZero() || sc.Watch > 0 || sc.Plan().Crowded()
 }
 
 // twice plays a scenario at one speed, and once more on a fast clock if that may settle what is open: all of it, or some where

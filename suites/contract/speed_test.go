@@ -1,0 +1,29 @@
+package contract
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/retrygate/retrygate/scenarios"
+)
+
+// What goes by the machine's clock in any case: work, polls and crowds, and nothing else.
+func TestScenariosInRealTime(t *testing.T) {
+	var got []string
+	for _, sc := range scenarios.All() {
+		if unhurried(sc) && sc.Work.IsZero() && sc.Watch == 0 {
+			got = append(got, sc.Name)
+		}
+	}
+	if want := []string{"herd", "overload"}; !slices.Equal(got, want) {
+		t.Errorf("crowds come together in %q, want %q", got, want)
+	}
+	for _, name := range []string{"outage-and-recovery", "poll"} {
+		if sc, err := scenarios.Get(name); err != nil || !unhurried(sc) {
+			t.Errorf("%s is hurried: %v", name, err)
+		}
+	}
+	if sc, err := scenarios.Get("503-burst"); err != nil || unhurried(sc) {
+		t.Errorf("503-burst is not hurried: %v", err)
+	}
+}
