@@ -20,6 +20,7 @@ func TestPaceTellsWhoObeys(t *testing.T) {
 		"waits longer":          {list(4000*ms, 4001*ms, 6000*ms), list(204*ms, 205*ms, 205*ms, 207*ms), 0, "", 36},
 		"waits little":          {list(200*ms, 201*ms, 202*ms), list(10*ms, 11*ms, 12*ms, 12*ms), 0, "", 10},
 		"waits for a minute":    {list(trialLimit, trialLimit, trialLimit), list(3200*ms, 3202*ms, 3203*ms, 3210*ms), 0, "", 36},
+		"starved in real time":  {list(trialLimit), list(1*ms, 2*ms), 0, "did not come back within 6s in real time", 1},
 		"does not":              {list(1000*ms, 1001*ms, 1002*ms), list(1000*ms, 1001*ms, 1002*ms, 1002*ms), 0, "as the machine's clock has it", 1},
 		"draws, and does not":   {list(200*ms, 500*ms, 900*ms), list(100*ms, 400*ms, 600*ms, 800*ms), 0, "does not show", 1},
 		"draws, and obeys":      {list(200*ms, 500*ms, 900*ms), list(5*ms, 20*ms, 30*ms, 50*ms), 0, "", 25},
