@@ -22,7 +22,7 @@ func Observed(calls []Call) []infer.Call {
 		first := &c.Attempts[0]
 		seen = append(seen, infer.Call{
 			Client: c.Client, Method: first.Method, Keyed: first.Key != "" || first.Precondition,
-			Attempts: c.observed(), Over: ends.over(c),
+			Attempts: c.observed(), Over: ends.over(c), Untimed: c.Untimed,
 		})
 	}
 	return seen
@@ -60,7 +60,7 @@ func InferOptions(calls []Call) (o infer.Options) {
 	for i := range calls {
 		n := &calls[i].Run.Noise
 		o.Resolution = max(o.Resolution, n.Resolution)
-		if i > 0 && calls[i].Run == calls[i-1].Run {
+		if calls[i].Untimed || i > 0 && calls[i].Run == calls[i-1].Run {
 			continue
 		}
 		for _, s := range n.Slices {

@@ -7,6 +7,7 @@ type Call struct {
 	Client, Method string
 	Keyed          bool // the request carries an idempotency key, or another reason why it may be sent twice
 	Attempts       []Attempt
+	Untimed        bool // how long its waits are is not known well enough to count
 	Over           bool // no further attempt is to be expected: the client has ended, or was silent for long
 }
 

@@ -83,6 +83,9 @@ func (p *Policy) unbiased(calls []Call, network bool) (all [][]time.Duration) {
 	}
 	for i := range calls {
 		c := &calls[i]
+		if c.Untimed {
+			continue
+		}
 		waits := c.chosen(network)
 		for k := range waits {
 			count(&made, k)

@@ -262,3 +262,27 @@ func TestCurable(t *testing.T) {
 		}
 	}
 }
+
+// What only a fast clock showed of a short wait is not told as the client's: the glimpsed calls are, unless there are none.
+func TestShortWaitsOnAFastClockAreNotTold(t *testing.T) {
+	seen := glimpses{{speed: 1, calls: []assert.Call{failing(300), failing(450)}}}
+	short, long := failing(1200), failing(900, 64000)
+	p := paces{pace: driver.Pace{Overhead: 10 * ms, Later: ms}}
+	o := atSpeed(36, seen, failing(1100), long, short)
+	told := o.shown(p)
+	for i, want := range []bool{false, false, true} {
+		if told[i].Untimed != want {
+			t.Errorf("call %d is untimed: %v, want %v", i, told[i].Untimed, want)
+		}
+	}
+	same(t, "told", timed(told), []int{300}, []int{450, 64000 - 35})
+	if o := atSpeed(36, nil, short); len(timed(o.shown(p))) != 1 || !o.shown(p)[0].Untimed {
+		t.Error("without a glimpse, all that is known is what the fast clock showed")
+	}
+	if told := atSpeed(1, nil, short).shown(p); told[0].Untimed {
+		t.Error("in real time a wait is what it is")
+	}
+	if p := assert.Inferred(told); p.Backoff.Waits != 2 { // the first ones of those that are told
+		t.Errorf("the policy is read from %d waits, want 2", p.Backoff.Waits)
+	}
+}

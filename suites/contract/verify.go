@@ -107,6 +107,11 @@ func (s *session) report() report.Report {
 				calls = append(calls, run.out.get().shown(look.paces)...)
 			}
 		}
+		if !slices.ContainsFunc(calls, func(c assert.Call) bool { return !c.Untimed && retried(c) }) {
+			for i := range calls {
+				calls[i].Untimed = false // then all that is known of waits is what the fast clock showed
+			}
+		}
 		r.Policy = report.PolicyOf(calls)
 	}
 	if slower := s.slower(); slower != "" {
@@ -140,5 +145,5 @@ func (run *run) addTo(r *report.Report, p paces) {
 		res, calls := o.of(j.Kind.ID)
 		r.Results = append(r.Results, report.NewResult(name, j.Level, res, calls))
 	}
-	r.Waits = append(r.Waits, report.WaitsOf(name, o.shown(p))...)
+	r.Waits = append(r.Waits, report.WaitsOf(name, timed(o.shown(p)))...)
 }
