@@ -165,6 +165,9 @@ func (x *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
+// Over closes the entry's time. It implements fault.Ending.
+func (x *recorder) Over() { x.entry.Over() }
+
 // Draw gives the exchange's random numbers. It implements fault.Draws.
 func (x *recorder) Draw() *rand.Rand {
 	if x.random == nil {

@@ -49,9 +49,26 @@ func takeOver(w http.ResponseWriter) net.Conn {
 	return conn
 }
 
+// Ending is told that the exchange ends before its connection is closed: what the client does next it does after that. The
+// server's response writer implements it.
+type Ending interface{ Over() }
+
+// lastOf is takeOver for a fault that closes the connection next.
+func lastOf(w http.ResponseWriter) net.Conn {
+	conn := takeOver(w)
+	over(w)
+	return conn
+}
+
+func over(w http.ResponseWriter) {
+	if e, ok := find[Ending](w); ok {
+		e.Over()
+	}
+}
+
 // hangUp closes the connection in good order (FIN): the client reads the end of the stream. Under TLS there is no
 // close_notify before it, as from a process that dies: the client can tell that something is missing.
-func hangUp(w http.ResponseWriter) { _ = underTLS(takeOver(w)).Close() }
+func hangUp(w http.ResponseWriter) { _ = underTLS(lastOf(w)).Close() }
 
 // lingering is how long a connection with unread bytes is read on before it is closed; net/http does the same.
 const lingering = 500 * time.Millisecond
@@ -59,7 +76,7 @@ const lingering = 500 * time.Millisecond
 // turnAway is hangUp in the middle of a request. To close over bytes that nobody read would be a reset, so what the client
 // goes on to send is dropped for a while.
 func turnAway(w http.ResponseWriter) {
-	conn := underTLS(takeOver(w))
+	conn := underTLS(lastOf(w))
 	finish(conn)
 	_ = conn.SetDeadline(time.Now().Add(lingering))
 	go func() {
@@ -69,7 +86,7 @@ func turnAway(w http.ResponseWriter) {
 }
 
 // breakConnection resets the connection (RST): the client reads "connection reset by peer".
-func breakConnection(w http.ResponseWriter) { sever(takeOver(w)) }
+func breakConnection(w http.ResponseWriter) { sever(lastOf(w)) }
 
 // underTLS is the connection that carries conn's bytes: linger is a setting of TCP, which TLS hides.
 func underTLS(conn net.Conn) net.Conn {

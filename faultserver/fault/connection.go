@@ -65,9 +65,11 @@ func sever(conn net.Conn) {
 // severWire resets the connection that an exchange came over, with everything else that goes on over it.
 func severWire(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		over(w)
 		sever(conn)
 		return
 	}
+	over(w)
 	if c, ok := find[Wired](w); ok && c.Wire() != nil {
 		sever(c.Wire())
 	}

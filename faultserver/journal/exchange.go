@@ -111,7 +111,18 @@ func (x *Exchange) Left() {
 	})
 }
 
-// Close ends the exchange: the last byte was handed over, or the fault took effect. Later calls do nothing.
+// Over notes that the exchange ends now. Call it before the connection is broken off: a client that comes back at once, or by a
+// clock that runs faster, may be here again before Close. The first call counts.
+func (x *Exchange) Over() {
+	x.write(func(r *record, _ *texts) {
+		if r.took == 0 {
+			r.took = int64(x.journal.clock.Since(x.journal.began) - x.at)
+		}
+	})
+}
+
+// Close ends the exchange: the last byte was handed over, or the fault took effect, now or when Over said so. Later calls do
+// nothing.
 func (x *Exchange) Close() {
 	j := x.journal
 	j.mu.Lock()
@@ -121,7 +132,9 @@ func (x *Exchange) Close() {
 		return
 	}
 	r.flags &^= open
-	r.took = int64(j.clock.Since(j.began) - x.at)
+	if r.took == 0 {
+		r.took = int64(j.clock.Since(j.began) - x.at)
+	}
 	j.open--
 	j.signal()
 }

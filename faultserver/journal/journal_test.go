@@ -76,6 +76,25 @@ func TestLeavingAtOnceIsNotStaying(t *testing.T) {
 	})
 }
 
+// An exchange takes until it was said to be over, however late it is closed.
+func TestOverIsWhenItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := New(0)
+		x := j.Arrive(Arrival{Method: "GET"})
+		time.Sleep(time.Second)
+		x.Over()
+		time.Sleep(time.Second)
+		x.Over()
+		if e := j.Entries()[0]; !e.Open {
+			t.Error("it is closed already")
+		}
+		x.Close()
+		if e := j.Entries()[0]; e.Open || e.Took != time.Second {
+			t.Errorf("it took %v, want 1s; open: %v", e.Took, e.Open)
+		}
+	})
+}
+
 func TestOldestGoAndAreCounted(t *testing.T) {
 	for _, limit := range []int{1, 10, chunkEntries, chunkEntries + 1, 3 * chunkEntries} {
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {
