@@ -106,7 +106,7 @@ for wait in (1, 2, 4, 8, 0):
 // Clients that share a process share its clock, which is the server's.
 func TestASharedProcessLivesOnAFasterClock(t *testing.T) {
 	o := fast(t, 20)
-	o.Enough, o.Clients = -1, 3
+	o.Enough, o.Clients, o.Limit = -1, 3, time.Hour
 	need(t, "python3")
 	out, err := driver.Run(t.Context(), load(t, outage), driver.CommandShared("python3", "-c", pythonShared), o)
 	if err != nil {
