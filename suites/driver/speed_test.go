@@ -107,8 +107,9 @@ for wait in (1, 2, 4, 8, 0):
 func TestASharedProcessLivesOnAFasterClock(t *testing.T) {
 	o := fast(t, 20)
 	o.Enough, o.Clients, o.Limit = -1, 3, time.Hour
-	need(t, "python3")
-	out, err := driver.Run(t.Context(), load(t, outage), driver.CommandShared("python3", "-c", pythonShared), o)
+	need(t, "curl")
+	calls := `while read -r id url; do (for wait in 1 2 4 8 0; do curl -s "$url/" >/dev/null; sleep $wait; done; echo "$id") & done; wait`
+	out, err := driver.Run(t.Context(), load(t, outage), driver.CommandShared("sh", "-c", calls), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,21 +129,6 @@ func TestASharedProcessLivesOnAFasterClock(t *testing.T) {
 		}
 	}
 }
-
-const pythonShared = `
-import sys, threading, time, urllib.request
-
-def call(id, url):
-    for wait in (1, 2, 4, 8, 0):
-        try:
-            urllib.request.urlopen(url).read()
-        except Exception as e:
-            time.sleep(wait)
-    print(id, flush=True)
-
-for line in sys.stdin:
-    threading.Thread(target=call, args=line.split()).start()
-`
 
 const nodeBackoff = `
 (async () => {
