@@ -78,9 +78,22 @@ func (b brand) put(pid int) {
 	}
 }
 
-// on reports whether the process whose directory in /proc this is carries the brand.
-func (b brand) on(dir string) bool {
-	limits, err := os.ReadFile(dir + "/limits")
+// on reports whether a process carries the brand.
+func (b brand) on(pid int) bool {
+	var limit unix.Rlimit
+	switch err := unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit); err {
+	case nil:
+		return limit.Cur == uint64(b)
+	case unix.EPERM: // it runs as another user, whose limits may be read all the same
+		return b.isWritten(pid)
+	default:
+		return false // gone
+	}
+}
+
+// isWritten is on by what /proc shows.
+func (b brand) isWritten(pid int) bool {
+	limits, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
 	if err != nil {
 		return false // gone
 	}

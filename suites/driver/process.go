@@ -36,6 +36,7 @@ type process struct {
 	cmd     *exec.Cmd
 	marker  string
 	brand   brand
+	born    uint64 // when the command started, as the system counts; nothing that it started is older
 	exited  chan struct{}
 	unwatch func() // the watchdog is needed until all is gone, not only the process itself
 
@@ -88,6 +89,7 @@ func start(argv []string, t Target, input bool, a *answers) (*process, error) {
 		p.fake.remove()
 		return nil, err
 	}
+	p.born = born(p.cmd.Process.Pid)
 	go func() {
 		_ = p.cmd.Wait() // how it ended stands in ProcessState
 		close(p.exited)
@@ -247,7 +249,7 @@ func (l left) count() int {
 }
 
 func (p *process) left() left {
-	l := survivors(p.cmd.Process.Pid, p.marker, p.brand)
+	l := survivors(p.cmd.Process.Pid, p.marker, p.brand, p.born)
 	select {
 	case <-p.exited:
 	default:

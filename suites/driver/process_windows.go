@@ -8,7 +8,7 @@ import (
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 // survivors finds nothing but the process itself, which the caller knows: there are no process groups here.
-func survivors(int, string, brand) left { return left{} }
+func survivors(int, string, brand, uint64) left { return left{} }
 
 // signalGroup ends the process; it cannot be asked to end by itself.
 func signalGroup(pid int, s syscall.Signal) { signalProcess(pid, s) }

@@ -19,8 +19,9 @@ import (
 	"github.com/retrygate/retrygate/suites/driver"
 )
 
-// atOnce is how many clients that are commands are judged side by side: their processes must not starve each other.
-const atOnce = 4
+// atOnce is how many clients that are commands are judged side by side: most of their time goes by while they wait, but their
+// processes must not starve each other.
+const atOnce = 8
 
 // Runner runs languages and writes the scoreboard.
 type Runner struct {
@@ -54,18 +55,25 @@ func (r *Runner) Run(ctx context.Context) (ok bool, err error) {
 		}
 	}
 	skipped := map[string]string{}
+	var here []Language
 	for _, l := range all {
 		why := "left out by ONLY"
 		if len(r.Only) == 0 || slices.Contains(r.Only, l.ID) {
-			why = r.language(ctx, l, results)
+			why = r.install(ctx, l)
 		}
 		if why != "" {
 			skipped[l.ID] = why
 			r.say("%s: skipped: %s", l.Name, why)
+			continue
 		}
+		here = append(here, l)
 	}
 	if r.Fetch || ctx.Err() != nil {
 		return !r.failed, ctx.Err()
+	}
+	r.judge(ctx, here, results)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
 	}
 	found, err := Results(results)
 	if err != nil {
@@ -94,25 +102,39 @@ func (r *Runner) known(all []Language) error {
 	return errors.Join(errs...)
 }
 
-// language installs one language and runs its clients. It returns why it was skipped, "" if it was not.
-func (r *Runner) language(ctx context.Context, l Language, results string) string {
+// install installs what one language's clients need. It returns why the language is skipped, "" if it is not.
+func (r *Runner) install(ctx context.Context, l Language) string {
 	if why := l.Missing(); why != "" {
 		return why
 	}
-	began := time.Now()
 	if err := l.Install(ctx); err != nil {
 		return "its packages could not be fetched: " + err.Error()
 	}
-	if r.Fetch {
-		return ""
-	}
-	if len(l.Judge) > 0 {
-		r.itself(ctx, l, results)
-	} else {
-		r.clients(ctx, l, results)
-	}
-	r.say("%s: %d clients in %v", l.Name, len(l.Clients), time.Since(began).Round(time.Second))
 	return ""
+}
+
+// judge runs the clients of all languages: those that judge their clients themselves one after the other, then the clients of the
+// others, a few at a time.
+func (r *Runner) judge(ctx context.Context, all []Language, results string) {
+	began := time.Now()
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	clients := 0
+	for _, l := range all {
+		clients += len(l.Clients)
+		if len(l.Judge) > 0 {
+			r.itself(ctx, l, results)
+			continue
+		}
+		for _, c := range l.Clients {
+			group.Go(func() error {
+				r.client(ctx, l, c, results)
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // what fails is told at once
+	r.say("%d clients in %v", clients, time.Since(began).Round(time.Second))
 }
 
 // itself has a language judge its own clients.
@@ -126,30 +148,23 @@ func (r *Runner) itself(ctx context.Context, l Language, results string) {
 	}
 }
 
-// clients runs the clients of a language, a few at a time.
-func (r *Runner) clients(ctx context.Context, l Language, results string) {
-	var group errgroup.Group
-	group.SetLimit(atOnce)
-	for _, c := range l.Clients {
-		group.Go(func() error {
-			began := time.Now()
-			result, err := c.Examine(ctx, func(method string) driver.Client { return l.Driver(c, method) }, Exam{Cases: Cases(), Whole: true, Worker: l.Worker(c)})
-			switch {
-			case err != nil:
-				r.fail("%s: %v", c.Title(), err)
-				return nil
-			case len(result.Differences) > 0:
-				r.fail("%s differs from %s:\n  %s", c.Title(), c.ID+clientSuffix, strings.Join(result.Differences, "\n  "))
-			default:
-				r.say("%s: as expected, in %v", c.Title(), time.Since(began).Round(time.Second))
-			}
-			if err := result.Write(results); err != nil {
-				r.fail("%v", err)
-			}
-			return nil
-		})
+// client runs one client.
+func (r *Runner) client(ctx context.Context, l Language, c Client, results string) {
+	began := time.Now()
+	driven := func(method string) driver.Client { return l.Driver(c, method) }
+	result, err := c.Examine(ctx, driven, Exam{Cases: Cases(), Whole: true, Worker: l.Worker(c)})
+	switch {
+	case err != nil:
+		r.fail("%s: %v", c.Title(), err)
+		return
+	case len(result.Differences) > 0:
+		r.fail("%s differs from %s:\n  %s", c.Title(), c.ID+clientSuffix, strings.Join(result.Differences, "\n  "))
+	default:
+		r.say("%s: as expected, in %v", c.Title(), time.Since(began).Round(time.Second))
 	}
-	_ = group.Wait() // what fails is told at once
+	if err := result.Write(results); err != nil {
+		r.fail("%v", err)
+	}
 }
 
 func (r *Runner) say(format string, args ...any) {
