@@ -39,6 +39,10 @@ func (s *session) pace() (paces, error) {
 		plain.note = "everything ran in real time: only the clock of a command can run faster"
 		return plain, nil
 	}
+	if s.Speed == Auto && driver.Shared(s.Client) {
+		plain.note = "everything ran in real time: threads of one process may stand still on a faster clock (--speed 10 takes that risk)"
+		return plain, nil
+	}
 	if _, err := driver.Faketime(); err != nil {
 		if s.Speed != Auto {
 			return paces{}, err

@@ -2,10 +2,20 @@ package contract
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/retrygate/retrygate/scenarios"
+	"github.com/retrygate/retrygate/suites/driver"
 )
+
+// Of a process with many threads nobody knows whether all of them keep to a faster clock.
+func TestSharedWorkersTakeRealTime(t *testing.T) {
+	s := &session{Request: Request{Client: driver.CommandShared("worker"), Speed: Auto}}
+	if p, err := s.pace(); err != nil || !slices.Equal(p.speeds, []int{1}) || !strings.Contains(p.note, "real time") {
+		t.Errorf("speeds %v, %q: %v", p.speeds, p.note, err)
+	}
+}
 
 // What goes by the machine's clock in any case: work, polls and crowds, and nothing else.
 func TestScenariosInRealTime(t *testing.T) {

@@ -42,6 +42,12 @@ func CommandWorker(argv ...string) Client { return &command{argv: argv, lines: t
 // its own. {{url}} cannot stand in its arguments, and RETRYGATE_URL and RETRYGATE_CLIENT are not set.
 func CommandShared(argv ...string) Client { return &command{argv: argv, lines: true, shared: true} }
 
+// Shared reports whether client is a CommandShared.
+func Shared(client Client) bool {
+	c, ok := client.(*command)
+	return ok && c.shared
+}
+
 type command struct {
 	argv   []string
 	lines  bool // it reads one for each call
