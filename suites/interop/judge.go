@@ -55,10 +55,11 @@ func (c Client) Examine(ctx context.Context, driven func(method string) driver.C
 }
 
 // single are the scenarios for a client that makes one call. A worker is put through no others: its requests do not say which
-// call they belong to.
+// call they belong to. Nor is it put through those whose caller cancels: a signal ends each of twenty processes, which says nothing
+// of the library in them.
 func single(client driver.Client) []scenarios.Scenario {
 	suit, _ := contract.Default(client, assert.Strict(), false)
-	return slices.DeleteFunc(suit, func(s scenarios.Scenario) bool { return !s.Work.IsZero() })
+	return slices.DeleteFunc(suit, func(s scenarios.Scenario) bool { return !s.Work.IsZero() || s.Cancel != nil })
 }
 
 var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)

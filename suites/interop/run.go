@@ -134,11 +134,12 @@ func (r *Runner) judge(ctx context.Context, all []Language, results string) {
 		}
 	}
 	_ = group.Wait() // what fails is told at once
-	r.say("%d clients in %v", clients, time.Since(began).Round(time.Second))
+	r.say("all %d clients in %v", clients, time.Since(began).Round(time.Second))
 }
 
 // itself has a language judge its own clients.
 func (r *Runner) itself(ctx context.Context, l Language, results string) {
+	began := time.Now()
 	argv := l.command(l.Judge, "{{results}}", results)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = l.Dir
@@ -146,6 +147,7 @@ func (r *Runner) itself(ctx context.Context, l Language, results string) {
 	if err != nil {
 		r.fail("%s: %v\n%s", l.Name, err, out)
 	}
+	r.say("%s: %d clients in %v", l.Name, len(l.Clients), time.Since(began).Round(time.Second))
 }
 
 // client runs one client.
