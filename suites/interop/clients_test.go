@@ -21,39 +21,26 @@ var everyRun = []string{"curl/retry", "curl/retry-all"}
 // -whole all.
 func TestClients(t *testing.T) {
 	t.Parallel()
-	for _, l := range languages(t) {
-		if len(l.Judge) > 0 {
-			continue // it has tests of its own
+	others := func(l Language) bool { return len(l.Judge) == 0 } // those have tests of their own
+	eachClient(t, others, func(t *testing.T, l Language, c Client) {
+		began := time.Now()
+		driven := func(method string) driver.Client { return l.Driver(c, method) }
+		exam := Exam{Cases: Cases(), Worker: l.Worker(c), Whole: *whole || slices.Contains(everyRun, l.ID+"/"+c.ID)}
+		if l.Slow && !*whole && !*long {
+			exam.Cases = slices.DeleteFunc(slices.Clone(exam.Cases), func(k Case) bool { return !k.Brief })
 		}
-		t.Run(l.ID, func(t *testing.T) {
-			t.Parallel()
-			if why := l.Missing() + l.Unfetched(); why != "" {
-				t.Skip(why)
-			}
-			for _, c := range l.Clients {
-				t.Run(c.ID, func(t *testing.T) {
-					t.Parallel()
-					began := time.Now()
-					driven := func(method string) driver.Client { return l.Driver(c, method) }
-					exam := Exam{Cases: Cases(), Worker: l.Worker(c), Whole: *whole || slices.Contains(everyRun, l.ID+"/"+c.ID)}
-					if l.Slow && !*whole && !*long {
-						exam.Cases = slices.DeleteFunc(slices.Clone(exam.Cases), func(k Case) bool { return !k.Brief })
-					}
-					r, err := c.Examine(t.Context(), driven, exam)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, d := range r.Differences {
-						t.Error(d)
-					}
-					if t.Failed() && r.Report != nil {
-						t.Log(text(*r.Report))
-					}
-					t.Logf("%s %s: %s; %v", c.Title(), r.Version, r.Policy, time.Since(began).Round(time.Second))
-				})
-			}
-		})
-	}
+		r, err := c.Examine(t.Context(), driven, exam)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range r.Differences {
+			t.Error(d)
+		}
+		if t.Failed() && r.Report != nil {
+			t.Log(text(*r.Report))
+		}
+		t.Logf("%s %s: %s; %v", c.Title(), r.Version, r.Policy, time.Since(began).Round(time.Second))
+	})
 }
 
 // One process that makes the calls of three clients sends for each what a process for it alone does.
@@ -64,8 +51,28 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing.Clients = 3
+	serves := func(l Language) bool { return len(l.Serve) > 0 }
+	eachClient(t, serves, func(t *testing.T, l Language, c Client) {
+		all, _, err := Probe(t.Context(), func(string) driver.Client { return l.Worker(c) }, []Case{missing}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, s := range all {
+			all[i].Gaps = nil // waits may be long where so much goes on
+			if s.Stopped && c.expected("404").Requests == (Count{1, 1}) {
+				t.Error("the worker does not say when a call has ended")
+			}
+		}
+		for _, d := range c.Differ(all) {
+			t.Error(d)
+		}
+	})
+}
+
+// eachClient runs a test for each client of some languages, side by side. A language that is not at hand is skipped.
+func eachClient(t *testing.T, of func(Language) bool, test func(*testing.T, Language, Client)) {
 	for _, l := range languages(t) {
-		if len(l.Serve) == 0 {
+		if !of(l) {
 			continue
 		}
 		t.Run(l.ID, func(t *testing.T) {
@@ -76,19 +83,7 @@ func TestWorkers(t *testing.T) {
 			for _, c := range l.Clients {
 				t.Run(c.ID, func(t *testing.T) {
 					t.Parallel()
-					all, _, err := Probe(t.Context(), func(string) driver.Client { return l.Worker(c) }, []Case{missing}, false)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for i, s := range all {
-						all[i].Gaps = nil // waits may be long where so much goes on
-						if s.Stopped && c.expected("404").Requests == (Count{1, 1}) {
-							t.Error("the worker does not say when a call has ended")
-						}
-					}
-					for _, d := range c.Differ(all) {
-						t.Error(d)
-					}
+					test(t, l, c)
 				})
 			}
 		})
