@@ -67,6 +67,7 @@ func meetsOnConnections(t *testing.T, w *world, f fault.Spec, version string) {
 		} else {
 			w.client.CloseIdleConnections()
 		}
+		synctest.Wait() // the connection is in the pool, or closed
 		before := w.Journal().Len()
 		w.use(t, faultserver.Rule{Name: "r", Fault: f})
 		w.client.Timeout = 2 * second
@@ -168,10 +169,8 @@ func TestResetAtOnceCounts(t *testing.T) {
 			time.Sleep(second)
 		}
 		var conns []uint64
-		for _, e := range w.Journal().Entries() {
-			if !e.Unused() {
-				conns = append(conns, e.Conn)
-			}
+		for _, e := range w.used() {
+			conns = append(conns, e.Conn)
 		}
 		if len(conns) != 4 || conns[0] != conns[1] || conns[1] == conns[2] || conns[2] != conns[3] {
 			t.Errorf("the requests came over connections %v", conns)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/retrygate/retrygate/faultserver"
@@ -44,9 +45,10 @@ func TestGoSendsAgainWhatWasNotProcessed(t *testing.T) {
 					if status, body := w.ask(t, "POST /", "hello"); status != http.StatusOK {
 						t.Error(status, body)
 					}
+					synctest.Wait() // the connection is in the pool
 				}
 				var got []string
-				for _, e := range w.Journal().Entries() {
+				for _, e := range w.used() {
 					got = append(got, fmt.Sprintf("%d %d %s", e.Conn, e.Status, e.Fault))
 					if e.Unprocessed != (e.Status == 0) || e.Unprocessed && (e.Upstream != 0 || e.BodyWhole || !e.Early || e.Gone != 0) {
 						t.Errorf("%+v", e)

@@ -86,8 +86,8 @@ func actsOnEach(t *testing.T, w *world, f fault.Spec, spares int, version string
 			t.Errorf("%+v", e)
 		}
 	}
-	if fired := w.Fired()["r"]; fired != n || w.Journal().Len() != 1+spares+n || w.Journal().Pending() != 0 {
-		t.Errorf("fired %d times, %d entries, %d open", fired, w.Journal().Len(), w.Journal().Pending())
+	if fired := w.Fired()["r"]; fired != n || len(w.used()) != 1+spares+n || w.Journal().Pending() != 0 {
+		t.Errorf("fired %d times, %d entries, %d open", fired, len(w.used()), w.Journal().Pending())
 	}
 	w.use(t)
 	if after := w.do(t, "POST /"); healthy != 200 || after != 200 {

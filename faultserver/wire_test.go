@@ -177,12 +177,12 @@ func listenWith(t *testing.T, text string, v view) *socket {
 	return w
 }
 
-// entries waits until n exchanges have ended, and returns all.
+// entries waits until n exchanges have ended, and returns all but connections without a request.
 func (w *socket) entries(t *testing.T, n int) []journal.Entry {
 	t.Helper()
 	for late := time.After(10 * time.Second); ; {
 		changed := w.server.Journal().Changed()
-		entries := w.server.Journal().Entries()
+		entries := used(w.server.Journal().Entries())
 		open := func(e journal.Entry) bool { return e.Open }
 		if len(entries) >= n && !slices.ContainsFunc(entries, open) {
 			return entries
