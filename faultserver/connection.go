@@ -27,6 +27,8 @@ type connection struct {
 	state   *tls.ConnectionState // nil: no TLS, or none yet
 	cert    string               // names the client by its certificate; "" if it showed none
 
+	peer *peer // whoever is there, for requests one after the other; nil: nobody looked yet
+
 	holds  atomic.Bool // a fault stays with it: there is something behind mu for its requests
 	broken atomic.Bool // a fault broke it, with everything that went on over it
 	rude   atomic.Bool // an answer was cut: it ends without a word, under TLS too
@@ -109,4 +111,12 @@ func (c *connection) owner() string {
 // arrival is what the journal gets of an attempt of which no request was read.
 func (c *connection) arrival() journal.Arrival {
 	return journal.Arrival{Client: c.owner(), Conn: c.id, TLS: c.tls != nil}
+}
+
+// hungUp reports whether the client sends no more: it closed the connection, or its half of it.
+func (c *connection) hungUp() bool {
+	if c.peer == nil {
+		c.peer = peerOf(c.conn)
+	}
+	return c.peer.hungUp()
 }

@@ -134,7 +134,12 @@ func (x *recorder) end() {
 	if x.rule == nil && x.delivered(gone) {
 		x.program.callEnded(x)
 	}
-	x.entry.Close()
+	if x.hungUp && x.ended && !abort && !x.hijacked {
+		x.entry.Over()
+		x.line.wire.ask(x.entry)
+	} else {
+		x.entry.Close()
+	}
 	if abort {
 		panic(http.ErrAbortHandler)
 	}

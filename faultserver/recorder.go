@@ -62,6 +62,7 @@ type recorder struct {
 
 	handed atomic.Bool // all declared bytes are on their way: who leaves now has the answer
 	unhook func() bool // stops watching for the client to leave; nil: nobody watches
+	hungUp bool        // the client sent no more when the answer began: it may have left before
 	ended  bool        // the handler came to its end; false while it panics
 }
 
@@ -99,6 +100,7 @@ func (x *recorder) answers(status int) {
 	if by := x.server.journal.Clock(); by.Speed() > 1 && header["Date"] == nil {
 		header.Set("Date", by.Now().UTC().Format(http.TimeFormat)) // net/http would tell the machine's time
 	}
+	x.hungUp = x.line.wire != nil && x.request.ProtoMajor == 1 && x.line.hungUp()
 	x.entry.Answered(status, first(header, "Retry-After"))
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -42,10 +43,40 @@ type wire struct {
 	next    byte
 	head    [headKept]byte
 	n       int // bytes in head
+
+	doubted *journal.Exchange // its client sent no more when the answer began, and may not be there to take it
+}
+
+// refusedWithin is how long an answer waits at most to be refused by a client that is not there. On loopback it is at once, unless the
+// machine is busy.
+const refusedWithin = 50 * time.Millisecond
+
+// ask leaves the end of an exchange to the answer's way: where nobody takes it, the client had left. A machine that is late reads
+// requests of clients that have long given up, as if they were there.
+func (c *wire) ask(x *journal.Exchange) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.doubted = x
+}
+
+// sent ends an exchange that was left to the answer's way, when all of the answer is on it.
+func (c *wire) sent() {
+	c.mu.Lock()
+	x := c.doubted
+	c.doubted = nil
+	c.mu.Unlock()
+	if x == nil {
+		return
+	}
+	if peerOf(c.here.conn).missing(refusedWithin) {
+		x.Missed()
+	}
+	x.Close()
 }
 
 // CloseWrite lets net/http end an answer before it closes the connection, so that clients can read it.
 func (c *wire) CloseWrite() error {
+	c.sent()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
@@ -54,6 +85,7 @@ func (c *wire) CloseWrite() error {
 
 // Close ends the connection. Where an answer was cut there is no goodbye: that is how it is with servers that break.
 func (c *wire) Close() error {
+	c.sent()
 	if c.here.rude.Load() {
 		return c.here.conn.Close()
 	}
@@ -135,6 +167,9 @@ func (c *wire) serve() *frames {
 
 // follow is told what becomes of the connection.
 func (c *wire) follow(state http.ConnState) {
+	if state == http.StateIdle {
+		c.sent()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

@@ -111,6 +111,12 @@ func (x *Exchange) Left() {
 	})
 }
 
+// Missed notes that nobody was there to take the answer: the client had left before it was sent.
+func (x *Exchange) Missed() {
+	x.ending(func(e *ending, r *record) { r.status, *e = 0, ending{sends: e.sends} })
+	x.Left()
+}
+
 // Over notes that the exchange ends now. Call it before the connection is broken off: a client that comes back at once, or by a
 // clock that runs faster, may be here again before Close. The first call counts.
 func (x *Exchange) Over() {
