@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	glanceTime   = 3200 * time.Millisecond // of the machine's time that a glimpse takes in real time: it shows waits of 1 s and 2 s,
-	halfTime     = 2800 * time.Millisecond // and on a clock 6 times as fast: waits of 4 s and 8 s as well
+	glanceTime = 3200 * time.Millisecond // of the machine's time that a glimpse takes: in real time it shows waits of 1 s and 2 s,
+	// and on a clock 6 times as fast those of 4 s and 8 s as well
 	glanceStarts = 1500 * time.Millisecond // how long its clients may take to start, one after the other,
 	leastGlanced = 2                       // but there are so many at least,
 	mostGlanced  = 10                      // and at most
@@ -44,60 +44,116 @@ func spreads(k assert.Kind) bool { return k.Pattern && k.Late }
 // retried reports whether a call has a wait.
 func retried(c assert.Call) bool { return len(c.Attempts) > 1 }
 
+// beginning is a glimpse that goes on beside other runs.
+type beginning struct {
+	*lazy[glimpse]
+	seated <-chan struct{} // closed when its clients have their slots
+	stop   func()          // ends it
+}
+
+// begin waits until the glimpse has begun.
+func (b *beginning) begin() {
+	b.start()
+	<-b.seated
+}
+
 // glance prepares to begin a scenario in real time, and halfway between that and the speed at which it is judged. watch, which
-// gets the events of the run itself, begins as soon as a client has come back; take waits for what there is to see.
+// gets the events of the run itself, begins as soon as a client has come back; where glimpses are also to show whether the client
+// obeys its clock, the first begins now, and the other with the run. take waits for what there is to see.
 func (s *session) glance(sc scenarios.Scenario, look look, speed int) (watch func(driver.Event), take func(use bool) glimpses) {
-	ctx, stop := context.WithCancel(s.ctx)
-	all := newLazy(func() glimpses { return s.glimpses(ctx, sc, look, speed) })
+	first := look.first
+	if first == nil {
+		first = s.prepare(sc, 1, s.affordable(sc, look.Took))
+	}
+	both := []*beginning{first}
+	if half := int(math.Round(math.Sqrt(float64(speed)))); half > 1 {
+		both = append(both, s.prepare(sc, half, s.affordable(sc, look.Took)))
+	}
+	all := newLazy(func() (seen glimpses) {
+		for _, b := range both {
+			b.begin() // the slowest clock first
+		}
+		for _, b := range both {
+			g := b.get()
+			if g.out != nil {
+				g.calls = s.calls(g.out, look)
+			}
+			seen = append(seen, g)
+		}
+		return slices.DeleteFunc(seen, func(g glimpse) bool { return len(g.calls) == 0 })
+	})
+	least := 2 // requests of a client that has come back
+	if look.untried {
+		first.begin()
+		least = 1
+	}
 	watch = func(e driver.Event) {
-		if e.Requests > 1 {
+		if e.Requests >= least {
 			all.start()
 		}
 	}
 	return watch, func(use bool) glimpses {
-		defer stop()
-		if !use {
-			stop() // and still waits for what has begun to end
+		for _, b := range both {
+			defer b.stop()
+			if !use {
+				b.stop() // and still waits for what has begun to end
+			}
 		}
 		return all.get()
 	}
 }
 
-func (s *session) glimpses(ctx context.Context, sc scenarios.Scenario, look look, speed int) glimpses {
-	speeds := []int{1}
-	if half := int(math.Round(math.Sqrt(float64(speed)))); half > 1 {
-		speeds = append(speeds, half)
+// slowStart is how long a client takes to start of which it is worth to begin a glimpse beside the look at it.
+const slowStart = glanceStarts / (leastGlanced + 1)
+
+// beside begins the glimpse in real time that a single scenario will need, if the look at the client takes long. done gives it, if
+// it has begun and is of use.
+func (s *session) beside() (done func(use bool) *beginning) {
+	note, err := s.unfit()
+	only := s.alone()
+	if only == nil || note != "" || err != nil {
+		return func(bool) *beginning { return nil }
 	}
-	all := make(glimpses, len(speeds))
-	var going sync.WaitGroup
-	for i, speed := range speeds {
-		seated := make(chan struct{})
-		seat := sync.OnceFunc(func() { close(seated) })
-		going.Go(func() {
-			defer seat()
-			all[i] = s.glimpse(ctx, sc, look, speed, seat)
-		})
-		<-seated
+	first := s.prepare(only.scenario, 1, leastGlanced)
+	begin := time.AfterFunc(slowStart, first.begin)
+	return func(use bool) *beginning {
+		begun := !begin.Stop()
+		if begun && use {
+			return first
+		}
+		first.stop()
+		if begun {
+			first.get()
+		}
+		return nil
 	}
-	going.Wait()
-	return slices.DeleteFunc(all, func(g glimpse) bool { return len(g.calls) == 0 })
 }
 
-// glimpse begins a scenario on one clock. What goes wrong there leaves it without calls.
-func (s *session) glimpse(ctx context.Context, sc scenarios.Scenario, look look, speed int, seated func()) glimpse {
+// affordable is how many clients begin a scenario on a slower clock: fewer of those that take long to start.
+func (s *session) affordable(sc scenarios.Scenario, took time.Duration) int {
+	return min(max(s.opts.Clients, sc.Clients, 1), mostGlanced, max(leastGlanced, int(glanceStarts/max(time.Millisecond, took))))
+}
+
+// prepare is a glimpse of a scenario on one clock, to begin later. What goes wrong there leaves it empty.
+func (s *session) prepare(sc scenarios.Scenario, speed, clients int) *beginning {
+	ctx, stop := context.WithCancel(s.ctx)
+	seated := make(chan struct{})
+	seat := sync.OnceFunc(func() { close(seated) })
 	options := s.opts
-	options.Speed, options.Seated, options.Progress, options.FromFirst = speed, seated, nil, true
-	affordable := int(glanceStarts / max(time.Millisecond, look.Took))
-	options.Clients = min(max(s.opts.Clients, sc.Clients, 1), mostGlanced, max(leastGlanced, affordable))
-	sc.Clients, sc.Limit = options.Clients, glanceTime
-	if speed > 1 {
-		sc.Limit = halfTime * time.Duration(speed)
-	}
-	out, err := driver.Run(ctx, sc, s.Client, options)
-	if err != nil {
-		return glimpse{}
-	}
-	g := glimpse{speed, out, noiseIn(out.Run.Noise, 0, out.Run.Until), s.calls(out, look), map[string]bool{}}
+	options.Speed, options.Clients, options.Seated, options.Progress, options.FromFirst = speed, clients, seat, nil, true
+	sc.Clients, sc.Limit = clients, glanceTime*time.Duration(speed)
+	return &beginning{newLazy(func() glimpse {
+		defer seat()
+		out, err := driver.Run(ctx, sc, s.Client, options)
+		if err != nil {
+			return glimpse{}
+		}
+		return glimpseOf(out, speed)
+	}), seated, stop}
+}
+
+func glimpseOf(out *driver.Outcome, speed int) glimpse {
+	g := glimpse{speed: speed, out: out, noise: noiseIn(out.Run.Noise, 0, out.Run.Until), stopped: map[string]bool{}}
 	for _, end := range out.Ends {
 		g.stopped[end.Client] = end.Stopped != ""
 	}

@@ -140,6 +140,30 @@ func TestGlimpsesFindWhoDefiesTheClock(t *testing.T) {
 	}
 }
 
+// Without a trial it is the glimpses that show obedience: those of real time if these show a wait, else those of the next clock.
+func TestGlimpsesShowObedience(t *testing.T) {
+	first, half := glimpse{speed: 1, calls: []assert.Call{failing(1001, 2001)}}, glimpse{speed: 6, calls: []assert.Call{failing(6100, 12_100, 18_000)}}
+	for name, c := range map[string]struct {
+		seen glimpses
+		fast []int
+		want bool
+	}{
+		"the same waits":                           {glimpses{first}, []int{1040, 2040}, true},
+		"longer by what it loads":                  {glimpses{first}, []int{4700, 2100}, true},
+		"waits of real time":                       {glimpses{first}, []int{36_040, 72_040}, false},
+		"a third of that":                          {glimpses{first}, []int{12_100, 24_100}, false},
+		"not seen in real time, alike":             {glimpses{half}, []int{6900, 12_300, 18_100}, true},
+		"not seen in real time, six times as long": {glimpses{half}, []int{36_900, 72_300, 108_000}, false},
+		"real time counts first":                   {glimpses{first, half}, []int{36_040, 72_040, 18_100}, false},
+		"nothing seen":                             {nil, []int{1040, 2040}, false},
+		"no wait":                                  {glimpses{first}, nil, false},
+	} {
+		if got := atSpeed(36, c.seen, failing(c.fast...)).obeys(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestRetimeLeavesOverlapsAlone(t *testing.T) {
 	c := failing(1000, 1000)
 	c.Attempts[1].At = 0 // sent before the first had failed

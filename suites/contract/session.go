@@ -25,6 +25,8 @@ type session struct {
 	look *lazy[look] // the client in front of a healthy server
 	runs []*run      // one a scenario, in order
 
+	tried *paces // by a trial after the run had begun; nil: there was none
+
 	bubbles sync.Mutex // one at a time
 	burst   error      // why one did not come to its end; then no other is tried
 	once    sync.Once
@@ -110,13 +112,16 @@ func (s *session) least() time.Duration {
 type look struct {
 	*driver.Preflight
 	paces
-	slow time.Duration // to allow for in each run
-	err  error
+	slow  time.Duration // to allow for in each run
+	first *beginning    // of the only scenario, in real time, beside the look; nil: none
+	err   error
 }
 
 // preflight looks at the client in front of a healthy server, and sets the runs up for what it does there.
 func (s *session) preflight() look {
+	done := s.beside()
 	seen, err := driver.Look(s.ctx, s.Client, s.opts)
+	first := done(err == nil && seen.OneCall)
 	if err != nil {
 		return look{err: err}
 	}
@@ -141,7 +146,7 @@ func (s *session) preflight() look {
 	if err != nil {
 		return look{err: err}
 	}
-	return look{Preflight: seen, paces: p, slow: slow}
+	return look{Preflight: seen, paces: p, slow: slow, first: first}
 }
 
 // calibrate looks for the header that tells calls apart, of a client that asks for one thing more than once.

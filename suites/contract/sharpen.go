@@ -241,3 +241,19 @@ func (o *outcome) defies() bool {
 	}
 	return fast > time.Duration(max(4, o.speed()/3))*slow
 }
+
+// obeys reports whether slower clocks showed the client's waits to be those of the fast one, by its own clock: those of real time
+// if they showed any, which are three times as far apart from what they would be else.
+func (o *outcome) obeys() bool {
+	var fast, slow time.Duration
+	speed := o.speed() // of the slowest clock that showed a wait
+	for _, b := range o.compare() {
+		if b.speed < speed {
+			fast, slow, speed = 0, 0, b.speed
+		}
+		if b.speed == speed {
+			fast, slow = fast+b.fast[len(b.fast)/2], slow+b.slow[len(b.slow)/2]
+		}
+	}
+	return slow > 0 && slowdown*time.Duration(speed)*fast < time.Duration(o.speed())*slow
+}

@@ -23,33 +23,78 @@ type paces struct {
 	speeds []int
 	pace   driver.Pace
 	note   string // a whole sentence, "" if there is nothing to tell
+
+	untried bool // whether the client obeys a faster clock is for the run itself to show
 }
 
-// pace finds out how fast the client's clock may run.
+// ladder is a speed and all slower ones that what is not certain is run again at.
+func ladder(speed int) (all []int) {
+	for ; speed > 1; speed /= slowdown {
+		all = append(all, speed)
+	}
+	return append(all, 1)
+}
+
+// pace finds out how fast the client's clock may run. Where a single scenario is run with glimpses, a trial would take longer than
+// it saves: those show whether the client obeys.
 func (s *session) pace() (paces, error) {
-	plain := paces{speeds: []int{1}}
+	note, err := s.unfit()
 	switch {
-	case s.Speed == 0 || s.Speed == 1:
-		return plain, nil
+	case err != nil:
+		return paces{}, err
+	case note != "" || s.realTime():
+		return paces{speeds: []int{1}, note: note}, nil
+	case s.alone() != nil:
+		return paces{speeds: ladder(driver.Fastest), untried: true}, nil
+	}
+	return s.trial()
+}
+
+// realTime reports whether no other clock was asked for.
+func (s *session) realTime() bool { return s.Speed == 0 || s.Speed == 1 }
+
+// unfit says why no faster clock can be tried, as a whole sentence; "" if it can, or was not asked for.
+func (s *session) unfit() (note string, err error) {
+	switch {
+	case s.realTime():
+		return "", nil
 	case s.Upstream != nil:
-		plain.note = "the upstream lives in real time, and so does the client: its clock was not made faster"
-		return plain, nil
-	}
-	if driver.Argv(s.Client) == nil {
-		plain.note = "everything ran in real time: only the clock of a command can run faster"
-		return plain, nil
-	}
-	if s.Speed == Auto && driver.Shared(s.Client) {
-		plain.note = "everything ran in real time: threads of one process may stand still on a faster clock (--speed 10 takes that risk)"
-		return plain, nil
+		return "the upstream lives in real time, and so does the client: its clock was not made faster", nil
+	case driver.Argv(s.Client) == nil:
+		return "everything ran in real time: only the clock of a command can run faster", nil
+	case s.Speed == Auto && driver.Shared(s.Client):
+		return "everything ran in real time: threads of one process may stand still on a faster clock (--speed 10 takes that risk)", nil
 	}
 	if _, err := driver.Faketime(); err != nil {
 		if s.Speed != Auto {
-			return paces{}, err
+			return "", err
 		}
-		plain.note = "everything ran in real time: " + err.Error()
-		return plain, nil
+		return "everything ran in real time: " + err.Error(), nil
 	}
+	return "", nil
+}
+
+// alone is the run of the only scenario there is, if slower clocks are looked at for it; nil: it is not so.
+func (s *session) alone() *run {
+	var only *run
+	for _, r := range s.runs {
+		if len(r.clauses) == 0 {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = r
+	}
+	if only == nil || !s.glances(only, driver.Fastest) || unhurried(only.scenario) || driver.Static(s.Client) {
+		return nil
+	}
+	return only
+}
+
+// trial finds out by a run of its own how fast the client's clock may run.
+func (s *session) trial() (paces, error) {
+	plain := paces{speeds: []int{1}}
 	retries := 2
 	if s.Speed == Auto {
 		retries = 1 // glimpses tell the rest
@@ -64,11 +109,30 @@ func (s *session) pace() (paces, error) {
 	case s.Speed != Auto:
 		return paces{speeds: []int{s.Speed}, pace: p}, nil
 	}
-	var all []int
-	for speed := p.Speed(); speed > 1; speed /= slowdown {
-		all = append(all, speed)
+	return paces{speeds: ladder(p.Speed()), pace: p}, nil
+}
+
+// again is hasten once more, with what a trial shows, for a client whose first run did not show that it obeys a faster clock.
+func (s *session) again(sc scenarios.Scenario, r *run, look look) *outcome {
+	p, err := s.trial()
+	if err != nil {
+		return &outcome{err: err}
 	}
-	return paces{speeds: append(all, 1), pace: p}, nil
+	s.tried = &p
+	look.paces = p
+	return s.hasten(sc, r, look)
+}
+
+// final is the look with the paces that the runs were made at.
+func (s *session) final() look {
+	l := s.look.get()
+	if l.untried {
+		s.alone().out.get()
+	}
+	if s.tried != nil {
+		l.paces = *s.tried
+	}
+	return l
 }
 
 // hasten runs a scenario at one speed after the other, until every verdict is certain. Each clause keeps the verdict of the
@@ -86,6 +150,10 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 		}
 		final := i+1 == len(speeds)
 		o, open := s.twice(sc, r, look, speed, last, broken, final)
+		if look.untried && o.err == nil && !o.obeys() {
+			return s.again(sc, r, look)
+		}
+		look.untried, look.first = false, nil
 		switch {
 		case o.err != nil || len(open) == 0:
 			return o
@@ -117,6 +185,7 @@ func (s *session) twice(sc scenarios.Scenario, r *run, look look, speed int, las
 	if speed == 1 || !o.curable(open, broken, final) {
 		return o, open
 	}
+	look.untried, look.first = false, nil // it is to show what it shows by itself
 	again := s.try(sc, r, look, speed, o)
 	if again.err != nil {
 		return o, open
@@ -241,7 +310,7 @@ func (o *outcome) of(id string) (assert.Result, []assert.Call) {
 
 // slower tells how many verdicts took more than the fastest run.
 func (s *session) slower() string {
-	look := s.look.get()
+	look := s.final()
 	if look.err != nil || look.speeds[0] == 1 {
 		return ""
 	}

@@ -17,6 +17,41 @@ func TestSharedWorkersTakeRealTime(t *testing.T) {
 	}
 }
 
+// One scenario is its own trial, if slower clocks are looked at for it; more than one have a trial before them.
+func TestOneScenarioIsItsOwnTrial(t *testing.T) {
+	for name, c := range map[string]struct {
+		scenarios []string
+		speed     int
+		want      string
+	}{
+		"one":           {[]string{"503-burst"}, Auto, "503-burst"},
+		"two":           {[]string{"503-burst", "503-large-body"}, Auto, ""},
+		"a fixed speed": {[]string{"503-burst"}, 20, ""},
+		"in real time":  {[]string{"herd"}, Auto, ""},
+		"without waits": {[]string{"gone"}, Auto, ""},
+	} {
+		req := Request{Client: driver.Command("sh"), Speed: c.speed}
+		for _, name := range c.scenarios {
+			sc, err := scenarios.Get(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Scenarios = append(req.Scenarios, sc)
+		}
+		s, err := newSession(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if r := s.alone(); r != nil {
+			got = r.scenario.Name
+		}
+		if got != c.want {
+			t.Errorf("%s: %q alone, want %q", name, got, c.want)
+		}
+	}
+}
+
 // What goes by the machine's clock in any case: work, polls and crowds, and nothing else.
 func TestScenariosInRealTime(t *testing.T) {
 	var got []string

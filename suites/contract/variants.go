@@ -42,9 +42,10 @@ func (s *session) variants(o *outcome, r *run, look look, speed int) *variants {
 		return nil
 	}
 	v := &variants{squeezed: o.variant(), quiet: o.quiet(o.calls, speed), alike: o.quiet(o.alike(), speed)}
+	p := o.paced(look.paces, shortest)
 	for i := range v.squeezed.calls {
 		c := &o.calls[i]
-		v.squeezed.calls[i].Attempts = retime(c, func(k int) time.Duration { return c.Gap(k) - look.slack(k, speed) })
+		v.squeezed.calls[i].Attempts = retime(c, func(k int) time.Duration { return c.Gap(k) - p.slack(k, speed) })
 	}
 	s.rejudge(v.squeezed, r, look)
 	s.rejudge(v.quiet, r, look)

@@ -88,7 +88,7 @@ func (s *session) report() report.Report {
 		Contract: report.Contract{Name: s.Contract.Name, Profile: s.Contract.Profile},
 		Clients:  []report.Client{{Name: s.Client.Name(), Command: driver.Argv(s.Client)}},
 	}
-	if look := s.look.get(); look.err != nil {
+	if look := s.final(); look.err != nil {
 		r.Errors = append(r.Errors, look.err.Error())
 	} else {
 		r.Notes = slices.Concat(look.Notes, s.leftOut)

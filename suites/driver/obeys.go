@@ -46,7 +46,7 @@ func Obeys(ctx context.Context, client Client, o Options, retries int) (Pace, er
 			break
 		}
 	}
-	if err == nil && !p.Obeys && static(client) {
+	if err == nil && !p.Obeys && Static(client) {
 		p.Why += "; it is statically linked, so that nothing can be loaded into it"
 	}
 	return p, err
@@ -171,8 +171,8 @@ func earlyGaps(o *Outcome) (first, second []time.Duration) {
 	return first, second
 }
 
-// static reports whether a command is known to be linked statically.
-func static(client Client) bool {
+// Static reports whether a command is known to be linked statically.
+func Static(client Client) bool {
 	argv := Argv(client)
 	if len(argv) == 0 {
 		return false
@@ -206,8 +206,8 @@ func (p Pace) Speed() int {
 	if p.Later > 0 && !p.once {
 		speed = min(speed, p.Wait/10/p.Later)
 	}
-	return int(max(1, min(fastest, max(speed, min(10, p.Wait/(50*time.Millisecond))))))
+	return int(max(1, min(Fastest, max(speed, min(10, p.Wait/(50*time.Millisecond))))))
 }
 
-// fastest is the highest speed: beyond it the machine's own lateness is seconds.
-const fastest = 36
+// Fastest is the highest speed that is chosen: beyond it the machine's own lateness is seconds.
+const Fastest = 36

@@ -11,13 +11,13 @@ import (
 // They begin a few at a time, each when those before it have come back or could have: what they load is in each other's way
 // more than that of processes is. The process has its turn until all of them have.
 func (r *run) shared(ctx context.Context) (turn func(context.Context) (begin func() error, started, loaded func())) {
-	begin, started, loaded := r.options.Slots.turn(ctx, r.options.Start, r.clock.Speed() > 1)
+	begin, started, loaded := r.options.Slots.turn(ctx, r.options.Start, r.keeps())
 	r.crew.target = Target{Scenario: r.scenario.Name, trust: r.trust, clock: r.clock, faketime: r.faketime}
 	go r.crew.live(begin)
 	lastStarted, lastLoaded := last(len(r.targets), started), last(len(r.targets), loaded)
 	lines := NewSlots(0) // for their turns alone
 	return func(ctx context.Context) (func() error, func(), func()) {
-		next, lineStarted, lineLoaded := lines.turn(ctx, r.options.Start, true)
+		next, lineStarted, lineLoaded := lines.turn(ctx, r.options.Start, 1)
 		begin := func() error {
 			<-r.crew.ready
 			if r.crew.failed != nil {

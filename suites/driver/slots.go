@@ -67,10 +67,10 @@ func (s *seats) release() {
 
 // turn lets only as many clients start at a time as the machine has cores, and two at least: twenty interpreters that load
 // together would be in each other's way, and their waits would show it. begin waits for the turn; started, which may be
-// called more than once, gives it to the next, and so does the passing of the most time that a start may take. On a clock
-// that runs faster it keeps the turn for as long again as the client took to start, or until loaded is called: what a program
-// loads between its first request and its first retry is a large part of a wait there. So it does wherever it is to keep it.
-func (s *Slots) turn(ctx context.Context, most time.Duration, keep bool) (begin func() error, started, loaded func()) {
+// called more than once, gives it to the next, and so does the passing of the most time that a start may take. It keeps the turn
+// for a part of the time that the client took to start, or until loaded is called: what a program loads between its first
+// request and its first retry is part of a wait.
+func (s *Slots) turn(ctx context.Context, most time.Duration, keep float64) (begin func() error, started, loaded func()) {
 	var once sync.Once
 	var began time.Time
 	held := make(chan struct{})
@@ -88,11 +88,7 @@ func (s *Slots) turn(ctx context.Context, most time.Duration, keep bool) (begin 
 		once.Do(func() {
 			select {
 			case <-held:
-				if keep {
-					time.AfterFunc(min(time.Since(began), most), release)
-				} else {
-					release()
-				}
+				time.AfterFunc(min(time.Duration(keep*float64(time.Since(began))), most), release)
 			default: // it never had the turn
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/retrygate/retrygate/faultserver/clock"
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
@@ -73,7 +74,7 @@ func TestStartsTakeTurns(t *testing.T) {
 		var begun atomic.Int32
 		var started []func()
 		for range 4 {
-			begin, done, _ := s.turn(t.Context(), time.Second, false)
+			begin, done, _ := s.turn(t.Context(), time.Second, 0)
 			started = append(started, done)
 			go func() {
 				if err := begin(); err == nil {
@@ -98,11 +99,29 @@ func TestStartsTakeTurns(t *testing.T) {
 	})
 }
 
+// Where the first waits are what is looked at a client keeps its turn a little longer than it took to start, and on a faster clock
+// as long again.
+func TestHowLongTurnsAreKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  run
+		want float64
+	}{
+		"in real time":            {run{}, 0},
+		"the beginning":           {run{options: Options{FromFirst: true}}, 0.25},
+		"on a faster clock":       {run{clock: clock.Fast(20)}, 1},
+		"its beginning, the same": {run{clock: clock.Fast(20), options: Options{FromFirst: true}}, 1},
+	} {
+		if got := c.run.keeps(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // On a clock that runs faster a client keeps its turn for as long again as it took to start, unless it has come back by then.
 func TestStartsOnAFastClockKeepTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Slots{starting: semaphore.NewWeighted(1)}
-		begin, started, _ := s.turn(t.Context(), time.Second, true)
+		begin, started, _ := s.turn(t.Context(), time.Second, 1)
 		if err := begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +136,7 @@ func TestStartsOnAFastClockKeepTheirTurn(t *testing.T) {
 			t.Error("the turn was not given to the next")
 		}
 		s.starting.Release(1)
-		begin, started, loaded := s.turn(t.Context(), time.Second, true)
+		begin, started, loaded := s.turn(t.Context(), time.Second, 1)
 		loaded() // of what never had a turn, which changes nothing
 		if err := begin(); err != nil {
 			t.Fatal(err)

@@ -283,14 +283,50 @@ func TestSpeedLeavesStaticProgramsAlone(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	r, _ := at(t, 50, speedScenario, static, "{{url}}/")
-	notes := strings.Join(r.Notes, "\n")
-	if r.Speed > 1 || !strings.Contains(notes, "static") || !strings.Contains(notes, "everything ran in real time") {
-		t.Errorf("speed %d, notes %q", r.Speed, r.Notes)
+	for _, speed := range []int{50, contract.Auto} {
+		t.Run(fmt.Sprint(speed), func(t *testing.T) {
+			t.Parallel()
+			r, _ := at(t, speed, speedScenario, static, "{{url}}/")
+			notes := strings.Join(r.Notes, "\n")
+			if r.Speed > 1 || !strings.Contains(notes, "static") || !strings.Contains(notes, "everything ran in real time") {
+				t.Errorf("speed %d, notes %q", r.Speed, r.Notes)
+			}
+			for id, want := range map[string]assert.Verdict{"min-spacing": assert.Pass, "retry-cap": assert.Pass, "delay-cap": assert.Pass} {
+				if got := verdicts(r)[id]; got != want {
+					t.Errorf("%s: %v, want %v\n%s", id, got, want, text(r))
+				}
+			}
+		})
 	}
-	for id, want := range map[string]assert.Verdict{"min-spacing": assert.Pass, "retry-cap": assert.Pass, "delay-cap": assert.Pass} {
-		if got := verdicts(r)[id]; got != want {
-			t.Errorf("%s: %v, want %v\n%s", id, got, want, text(r))
-		}
+}
+
+// Where a single scenario is run it shows by itself whether the client obeys a faster clock; one that does not is judged by real time.
+func TestSpeedIsFoundByTheRunItself(t *testing.T) {
+	if _, err := driver.Faketime(); err != nil {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	for name, row := range map[string]struct {
+		argv []string
+		fast bool
+		note string
+	}{
+		"obeys":         {[]string{"python3", "python/backoff.py", "{{url}}/", "1", "2"}, true, ""},
+		"defies":        {[]string{"env", "-u", "LD_PRELOAD", "python3", "python/backoff.py", "{{url}}/", "1", "2"}, false, "as the machine's clock has it"},
+		"never retries": {[]string{"curl", "-sS", "{{url}}/"}, false, "does not retry a 503"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := at(t, contract.Auto, speedScenario, row.argv...)
+			notes := strings.Join(r.Notes, "\n")
+			if r.Speed > 1 != row.fast || !strings.Contains(notes, row.note) || row.note != "" && !strings.Contains(notes, "everything ran in real time") {
+				t.Errorf("speed %d, notes %q", r.Speed, r.Notes)
+			}
+			if got := verdicts(r); got["min-spacing"] == assert.Fail || got["retry-cap"] != assert.Pass {
+				t.Error(text(r))
+			}
+		})
 	}
 }
