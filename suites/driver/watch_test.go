@@ -103,15 +103,17 @@ func TestStartsTakeTurns(t *testing.T) {
 // as long again.
 func TestHowLongTurnsAreKept(t *testing.T) {
 	for name, c := range map[string]struct {
-		run  run
-		want float64
+		speed int
+		first bool
+		want  float64
 	}{
-		"in real time":            {run{}, 0},
-		"the beginning":           {run{options: Options{FromFirst: true}}, 0.25},
-		"on a faster clock":       {run{clock: clock.Fast(20)}, 1},
-		"its beginning, the same": {run{clock: clock.Fast(20), options: Options{FromFirst: true}}, 1},
+		"in real time":            {1, false, 0},
+		"the beginning":           {1, true, 0.25},
+		"on a faster clock":       {20, false, 1},
+		"its beginning, the same": {20, true, 1},
 	} {
-		if got := c.run.keeps(); got != c.want {
+		r := run{clock: clock.Fast(c.speed), options: Options{FromFirst: c.first}}
+		if got := r.keeps(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
