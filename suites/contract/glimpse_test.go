@@ -74,7 +74,7 @@ func TestGlimpsesTellTheFirstWaits(t *testing.T) {
 	same(t, "judged", o.composed(asSeen), []int{1001, 2012, 4012, 8072}, []int{1002, 2012, 4012, 8072},
 		[]int{1001, 2012, 4012, 8072}, []int{1001, 2012, 4012, 8072})
 	same(t, "shown", o.shown(p)[:1], []int{1001, 2002, 4002, 8002})
-	same(t, "shorter by what cannot be told", o.slowed(p)[:1], []int{1001, 2012 - 6*4, 4012 - 6*4, 8072 - 36*4})
+	same(t, "shorter by what cannot be told", o.slowed(p)[:1], []int{1001, 2012 - 6*2.5, 4012 - 6*2.5, 8072 - 36*2.5})
 	if o.defies() {
 		t.Error("the client is said not to obey its clock")
 	}

@@ -73,7 +73,7 @@ func (o *outcome) paced(p paces, of func(sorted []time.Duration) time.Duration) 
 		p.pace.Overhead = own[0]
 	}
 	if len(all) > 1 {
-		p.pace.Later = min(p.pace.Overhead, slices.Min(own[1:]))
+		p.pace.Later, p.compared = min(p.pace.Overhead, slices.Min(own[1:])), true
 	}
 	return p
 }

@@ -24,7 +24,8 @@ type paces struct {
 	pace   driver.Pace
 	note   string // a whole sentence, "" if there is nothing to tell
 
-	untried bool // whether the client obeys a faster clock is for the run itself to show
+	compared bool // what the client takes for itself is what slower clocks showed of it, of more waits than the first
+	untried  bool // whether the client obeys a faster clock is for the run itself to show
 }
 
 // ladder is a speed and all slower ones that what is not certain is run again at.
