@@ -274,7 +274,7 @@ func pinnedAlike(t *testing.T, l interop.Language, dir string) {
 	}
 }
 
-var pin = regexp.MustCompile(`(?s:<dependency>.*?</dependency>)|(?m:^[a-z-]+==.*$)|"[a-z-]+": "[0-9.]+"`)
+var pin = regexp.MustCompile(`(?s:<dependency>.*?</dependency>)|(?m:^[a-z-]+==\S+)|"[a-z-]+": "[0-9.]+"`)
 
 // pins lists the packages of a lock with their versions: those of Maven, pip and npm.
 func pins(lock []byte) (all []string) {
