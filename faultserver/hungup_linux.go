@@ -3,7 +3,6 @@ package faultserver
 import (
 	"net"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,7 +12,6 @@ import (
 type peer struct {
 	raw   syscall.RawConn // nil: nothing can be known
 	asked []unix.PollFd
-	wait  time.Duration
 	poll  func(fd uintptr)
 }
 
@@ -24,27 +22,24 @@ func peerOf(conn net.Conn) *peer {
 	}
 	p.poll = func(fd uintptr) {
 		p.asked[0].Fd = int32(fd)
-		for end := time.Now().Add(p.wait); ; {
-			if _, err := unix.Poll(p.asked, int(max(0, time.Until(end)).Milliseconds())); err != unix.EINTR {
-				return
-			}
+		if _, err := unix.Poll(p.asked, 0); err != nil {
+			p.asked[0].Revents = 0
 		}
 	}
 	return p
 }
 
-// is reports whether any of some events, of poll(2), is so of the connection, or is so soon. A connection that was closed here
-// tells nothing.
-func (p *peer) is(events int16, wait time.Duration) bool {
+// is reports whether any of some events, of poll(2), is so of the connection. One that was closed here tells nothing.
+func (p *peer) is(events int16) bool {
 	if p.raw == nil {
 		return false
 	}
-	p.asked[0], p.wait = unix.PollFd{Events: events}, wait
+	p.asked[0] = unix.PollFd{Events: events}
 	return p.raw.Control(p.poll) == nil && p.asked[0].Revents&events != 0
 }
 
 // hungUp reports whether the other end sends no more: it closed the connection, or its half of it.
-func (p *peer) hungUp() bool { return p.is(unix.POLLRDHUP, 0) }
+func (p *peer) hungUp() bool { return p.is(unix.POLLRDHUP) }
 
-// missing reports whether there is nobody at the other end: what was sent there was refused, at once or within wait.
-func (p *peer) missing(wait time.Duration) bool { return p.is(unix.POLLERR|unix.POLLHUP, wait) }
+// missing reports whether there is nobody at the other end: what was sent there was refused.
+func (p *peer) missing() bool { return p.is(unix.POLLERR | unix.POLLHUP) }

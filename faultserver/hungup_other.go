@@ -2,10 +2,7 @@
 
 package faultserver
 
-import (
-	"net"
-	"time"
-)
+import "net"
 
 // peer is the other end of a connection, of which nothing is known here.
 type peer struct{}
@@ -14,4 +11,4 @@ func peerOf(net.Conn) *peer { return &peer{} }
 
 func (*peer) hungUp() bool { return false }
 
-func (*peer) missing(time.Duration) bool { return false }
+func (*peer) missing() bool { return false }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/retrygate/retrygate/faultserver/journal"
 )
@@ -47,10 +46,6 @@ type wire struct {
 	doubted *journal.Exchange // its client sent no more when the answer began, and may not be there to take it
 }
 
-// refusedWithin is how long an answer waits at most to be refused by a client that is not there. On loopback it is at once, unless the
-// machine is busy.
-const refusedWithin = 50 * time.Millisecond
-
 // ask leaves the end of an exchange to the answer's way: where nobody takes it, the client had left. A machine that is late reads
 // requests of clients that have long given up, as if they were there.
 func (c *wire) ask(x *journal.Exchange) {
@@ -59,7 +54,8 @@ func (c *wire) ask(x *journal.Exchange) {
 	c.doubted = x
 }
 
-// sent ends an exchange that was left to the answer's way, when all of the answer is on it.
+// sent ends an exchange that was left to the answer's way, when all of the answer is on it. On loopback it has been refused by then,
+// if it is. It is not waited for: who closed only its half may be reading on until this side closes too.
 func (c *wire) sent() {
 	c.mu.Lock()
 	x := c.doubted
@@ -68,7 +64,7 @@ func (c *wire) sent() {
 	if x == nil {
 		return
 	}
-	if peerOf(c.here.conn).missing(refusedWithin) {
+	if peerOf(c.here.conn).missing() {
 		x.Missed()
 	}
 	x.Close()
