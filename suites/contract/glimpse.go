@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	glanceTime = 3200 * time.Millisecond // of the machine's time that a glimpse takes: in real time it shows waits of 1 s and 2 s,
-	// and on a clock 6 times as fast those of 4 s and 8 s as well
+	// glanceTime is how much of the machine's time a glimpse takes: in real time it shows waits of 1 s and 2 s, and on a clock 6 times
+	// as fast those of 4 s and 8 s as well.
+	glanceTime = 3200 * time.Millisecond
+
 	glanceStarts = 1500 * time.Millisecond // how long its clients may take to start, one after the other,
 	leastGlanced = 2                       // but there are so many at least,
 	mostGlanced  = 10                      // and at most
