@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -300,13 +301,43 @@ func TestShortWaitsOnAFastClockAreNotTold(t *testing.T) {
 		}
 	}
 	same(t, "told", timed(told), []int{300}, []int{450, 64000 - 35})
-	if o := atSpeed(36, nil, short); len(timed(o.shown(p))) != 1 || !o.shown(p)[0].Untimed {
-		t.Error("without a glimpse, all that is known is what the fast clock showed")
-	}
 	if told := atSpeed(1, nil, short).shown(p); told[0].Untimed {
 		t.Error("in real time a wait is what it is")
 	}
 	if p := assert.Inferred(told); p.Backoff.Waits != 2 { // the first ones of those that are told
 		t.Errorf("the policy is read from %d waits, want 2", p.Backoff.Waits)
+	}
+}
+
+// In two scenarios a client waits for 0.3 s and takes 40 ms for itself, which a trial did not show; only the first was seen on a
+// slower clock. What it took there tells that the other does not show the client's waits. Where no slower clock showed any, they are
+// told as they are, and so are long ones.
+func TestWaitsOfAScenarioWithoutGlimpses(t *testing.T) {
+	seen := glimpses{{speed: 1, calls: []assert.Call{failing(300)}}}
+	asked := failing(5000)
+	asked.Attempts[0].RetryAfter = "5"
+	for _, row := range []struct {
+		name  string
+		runs  []*outcome
+		known []int // calls of each that are told
+	}{
+		{"short", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(36, nil, failing(1700))}, []int{1, 0}},
+		{"long", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(36, nil, failing(9000), failing(1700))}, []int{1, 1}},
+		{"alone", []*outcome{atSpeed(36, nil, failing(100))}, []int{1}},
+		{"beside waits that the server asked for", []*outcome{atSpeed(36, nil, failing(100)), atSpeed(36, seen, asked)}, []int{1, 1}},
+		{"in real time", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(1, nil, failing(300))}, []int{1, 1}},
+		{"that failed", []*outcome{{err: errors.New("no")}, atSpeed(36, nil, failing(100))}, []int{0, 1}},
+	} {
+		s := &session{}
+		for _, o := range row.runs {
+			s.runs = append(s.runs, &run{clauses: make([]assert.Judged, 1), out: newLazy(func() *outcome { return o })})
+		}
+		s.runs = append(s.runs, &run{}) // of which the contract judges nothing
+		told := s.told(paces{pace: driver.Pace{Overhead: ms, Later: ms}})
+		for i, want := range row.known {
+			if got := len(timed(told[i])); got != want {
+				t.Errorf("%s: %d calls of scenario %d are told, want %d", row.name, got, i+1, want)
+			}
+		}
 	}
 }

@@ -64,18 +64,24 @@ func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2]
 // of the run have beyond theirs. It is the least over all waits but the first, where it is not known; of tells whether the
 // shortest of each are compared, as whatever was longer was so by chance, or the medians, which chance is part of.
 func (o *outcome) paced(p paces, of func(sorted []time.Duration) time.Duration) paces {
+	own := o.own(of)
+	if len(own) > 0 && p.pace.Overhead == 0 {
+		p.pace.Overhead = own[0]
+	}
+	if len(own) > 1 {
+		p.pace.Later, p.compared = min(p.pace.Overhead, slices.Min(own[1:])), true
+	}
+	return p
+}
+
+// own is what the client took for itself in each wait that a slower clock showed too, of the machine's time.
+func (o *outcome) own(of func(sorted []time.Duration) time.Duration) []time.Duration {
 	all := o.compare()
 	own := make([]time.Duration, len(all))
 	for k, b := range all {
 		own[k] = max(0, of(b.fast)-of(b.slow)) / time.Duration(o.speed()-b.speed)
 	}
-	if len(all) > 0 && p.pace.Overhead == 0 {
-		p.pace.Overhead = own[0]
-	}
-	if len(all) > 1 {
-		p.pace.Later, p.compared = min(p.pace.Overhead, slices.Min(own[1:])), true
-	}
-	return p
+	return own
 }
 
 // speed is what the run was made at.
@@ -138,62 +144,6 @@ func (o *outcome) hushed(composed []assert.Call) []assert.Call {
 // nothing in how they grow and how short they are.
 func equal(waits []time.Duration) bool {
 	return slices.Max(waits)-slices.Min(waits) <= slices.Min(waits)/4
-}
-
-// shown is the calls of a run for those who want to know how long the client waits: as slower clocks showed it, and without what
-// the client takes for itself there.
-func (o *outcome) shown(p paces) []assert.Call {
-	if len(o.speeds) == 0 || o.speed() == 1 {
-		return o.calls
-	}
-	calls := slices.Clone(o.calls)
-	if len(o.seen) > 0 {
-		p = o.paced(p, median)
-		calls = o.hushed(o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
-			speed := o.speed()
-			if from != nil {
-				speed = from.speed
-			}
-			return wait - time.Duration(speed-1)*p.own(k)
-		}))
-	}
-	for i := range calls {
-		calls[i].Untimed = o.untimed(i, &calls[i], p)
-	}
-	return calls
-}
-
-// mostUntimed is how large a part of a wait may be the client's own time, or the machine's lateness, for its length to be told.
-const mostUntimed = 0.3
-
-// untimed reports whether the i-th call has a wait of the client's own choice that only the fast clock showed, although a slower
-// one showed those of other calls, or too short a wait for that.
-func (o *outcome) untimed(i int, shown *assert.Call, p paces) bool {
-	for k := range len(shown.Attempts) - 1 {
-		if shown.Attempts[k].RetryAfter != "" {
-			return false // what comes behind it is not read
-		}
-		if _, from := o.seen.pick(&o.calls[i], i, k); from != nil {
-			continue
-		}
-		if others, _ := o.seen.waits(&o.calls[i], k); len(others) > 0 {
-			return true
-		}
-		hidden := max(p.slack(k, o.speed()), shown.Run.Noise.P99(shown.Attempts[k].At, shown.Attempts[k+1].At))
-		if float64(hidden) > mostUntimed*float64(shown.Gap(k)) {
-			return true
-		}
-	}
-	return false
-}
-
-// timed leaves out the calls whose waits are not told, unless those are all.
-func timed(calls []assert.Call) []assert.Call {
-	some := slices.DeleteFunc(slices.Clone(calls), func(c assert.Call) bool { return c.Untimed })
-	if !slices.ContainsFunc(some, retried) {
-		return calls
-	}
-	return some
 }
 
 // sharpen judges the clauses that are kept exactly by the waits that slower clocks showed: they are the client's own, and no

@@ -100,19 +100,13 @@ func (s *session) report() report.Report {
 		if look.speeds[0] > 1 {
 			r.Speed = look.speeds[0]
 		}
-		var calls []assert.Call
-		for _, run := range s.runs {
+		told := s.told(look.paces)
+		for i, run := range s.runs {
 			if len(run.clauses) > 0 {
-				run.addTo(&r, look.paces)
-				calls = append(calls, run.out.get().shown(look.paces)...)
+				run.addTo(&r, told[i])
 			}
 		}
-		if !slices.ContainsFunc(calls, func(c assert.Call) bool { return !c.Untimed && retried(c) }) {
-			for i := range calls {
-				calls[i].Untimed = false // then all that is known of waits is what the fast clock showed
-			}
-		}
-		r.Policy = report.PolicyOf(calls)
+		r.Policy = report.PolicyOf(slices.Concat(told...))
 	}
 	if slower := s.slower(); slower != "" {
 		r.Notes = append(r.Notes, slower)
@@ -122,7 +116,8 @@ func (s *session) report() report.Report {
 	return r
 }
 
-func (run *run) addTo(r *report.Report, p paces) {
+// addTo adds what came of a run to a report, and how long the client waited by what is told of its calls.
+func (run *run) addTo(r *report.Report, told []assert.Call) {
 	name, o := run.scenario.Name, run.out.get()
 	if o.err != nil {
 		r.Errors = append(r.Errors, name+": "+o.err.Error())
@@ -145,5 +140,5 @@ func (run *run) addTo(r *report.Report, p paces) {
 		res, calls := o.of(j.Kind.ID)
 		r.Results = append(r.Results, report.NewResult(name, j.Level, res, calls))
 	}
-	r.Waits = append(r.Waits, report.WaitsOf(name, timed(o.shown(p)))...)
+	r.Waits = append(r.Waits, report.WaitsOf(name, timed(told))...)
 }
