@@ -279,3 +279,37 @@ func TestAccuracyBySamples(t *testing.T) {
 		})
 	}
 }
+
+// What is added may be more than all of the curve: up to a second on 0.1, 0.2 and 0.4 s, the defaults of stamina with three retries.
+// It is never taken for full jitter of longer waits, nor that for additive jitter.
+func TestAddedBeyondTheCurve(t *testing.T) {
+	added := func(c *drawing, k int) float64 { return exp(0.1, 2, inf)(k) + c.between(0, 1) }
+	for _, row := range []struct {
+		name  string
+		wait  func(*drawing, int) float64
+		calls int
+		never JitterKind
+		right JitterKind
+	}{
+		{"added", added, 16, JitterFull, JitterAdditive},
+		{"added", added, 60, JitterFull, JitterAdditive},
+		{"constant full", curve(exp(0.5, 1, inf), 0, 1), 16, JitterAdditive, JitterFull},
+		{"constant full", curve(exp(0.5, 1, inf), 0, 1), 60, JitterAdditive, JitterFull},
+	} {
+		right := 0
+		r := rand.New(rand.NewPCG(11, uint64(row.calls)))
+		const runs = 40
+		for range runs {
+			b := BackoffOf(ci.run(truth{wait: row.wait}, row.calls, 3, r), Options{})
+			if b.Growth.Decided && b.Jitter.Decided && b.Jitter.Kind == row.never {
+				t.Errorf("%s, %d calls: %s growth with %s jitter", row.name, row.calls, b.Growth.Family, b.Jitter.Kind)
+			}
+			if b.Jitter.Decided && b.Jitter.Kind == row.right {
+				right++
+			}
+		}
+		if right < runs*3/4 {
+			t.Errorf("%s, %d calls: %s jitter in %d of %d runs", row.name, row.calls, row.right, right, runs)
+		}
+	}
+}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// additive fits waits to which something drawn from nothing up to one constant is added, whatever the retry, as avast/retry-go
-// and got do. Only where the curve grows beyond half of what is added: otherwise it would explain any constant wait.
+// additive fits waits to which something drawn from nothing up to one constant is added, whatever the retry, as avast/retry-go,
+// got and stamina do. Only where the curve grows beyond a quarter of what is added: otherwise it would explain any constant wait.
 func (s *sample) additive(base fit, at func(retry int) float64) (fit, bool) {
 	curve := curveOf(s.retries(), 0, at)
 	unit := math.Inf(1)
@@ -22,7 +22,7 @@ func (s *sample) additive(base fit, at func(retry int) float64) (fit, bool) {
 	best.curve, best.kind, best.low, best.lnL, best.params = curve, JitterAdditive, unit, math.Inf(-1), base.params+2
 	for _, t := range trims {
 		added := quantile(rest, 1-t)
-		if added < s.noise.narrowest() || curve[len(curve)-1]*unit < added/2 {
+		if added < s.noise.narrowest() || curve[len(curve)-1]*unit < added/4 {
 			continue
 		}
 		l := 0.0
