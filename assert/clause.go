@@ -172,4 +172,5 @@ type Slice struct {
 	P50, P99, Max time.Duration
 	Stood         float64 // share of the time for which it stood still, by more than 25 ms at once; 0: never, or not known
 	Samples       int
+	Clock         float64 // how many times faster than the machine's the clock ran; 0: as fast
 }

@@ -40,6 +40,9 @@ func (c *Call) observed() []infer.Attempt {
 			At: e.At, End: endOf(e), Answer: strconv.Itoa(e.Status), Network: networkFailure(e), Failed: c.table.fails(e), Retry: step == StepRetry,
 			Told: e.RetryAfter != "" && !networkFailure(e),
 		}
+		if i > 0 {
+			a.Clock = c.Run.Noise.Clock(c.Attempts[i-1].At, e.At)
+		}
 		if a.Network {
 			a.Answer = classOf(e).String()
 		}
@@ -64,7 +67,7 @@ func InferOptions(calls []Call) (o infer.Options) {
 			continue
 		}
 		for _, s := range n.Slices {
-			late, stalls = append(late, s.P50), append(stalls, s.P99)
+			late, stalls = append(late, s.real(s.P50)), append(stalls, s.real(s.P99))
 		}
 	}
 	if len(late) > 0 {

@@ -49,6 +49,16 @@ func (n Noise) P50(from, to time.Duration) time.Duration {
 	return n.worst(from, to, func(s Slice) time.Duration { return s.P50 })
 }
 
+// Clock is how many times faster than the machine's the clock ran at most from one instant to another, 1 if it did not.
+func (n Noise) Clock(from, to time.Duration) float64 {
+	return max(1, n.worst(from, to, func(s Slice) time.Duration { return time.Duration(s.clock() * float64(time.Second)) }).Seconds())
+}
+
+func (s Slice) clock() float64 { return max(1, s.Clock) }
+
+// real is a time of the slice's as the machine's clock had it.
+func (s Slice) real(d time.Duration) time.Duration { return time.Duration(float64(d) / s.clock()) }
+
 // stood bounds the chance that the machine stood still for longer than least at some moment from one instant to another.
 func (n Noise) stood(from, to, least time.Duration) float64 {
 	return float64(n.worst(from, to, func(s Slice) time.Duration {

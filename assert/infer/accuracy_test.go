@@ -313,3 +313,53 @@ func TestAddedBeyondTheCurve(t *testing.T) {
 		}
 	}
 }
+
+// On faster clocks, whatever is late is so much later, and the client's own work with it: what that draws apart is no jitter, and
+// jitter beyond it still is.
+func TestFasterClocks(t *testing.T) {
+	clocks := []float64{1, 1, 6, 6, 36, 36, 36}
+	seen := func(p truth, calls int, r *rand.Rand) [][]time.Duration {
+		all := ci.run(p, calls, len(clocks), r)
+		for _, waits := range all {
+			for k := range waits {
+				own := time.Duration((0.003 + 0.004*r.Float64()) * 1e9)
+				waits[k] += time.Duration(float64(own+time.Duration(1e6*r.ExpFloat64())) * (clocks[k] - 1))
+			}
+		}
+		return all
+	}
+	for _, row := range []truth{
+		{"exponential", "exponential", "none", curve(exp(1, 2, inf), 1, 1)},
+		{"exponential to a limit", "exponential", "none", curve(exp(1, 2, 16), 1, 1)},
+		{"constant", "constant", "none", curve(exp(8, 1, inf), 1, 1)},
+		{"linear", "linear", "none", curve(times(1, linear.curve), 1, 1)},
+		{"+-10 %", "exponential", "narrow", curve(exp(1, 2, inf), 0.9, 1.1)},
+		{"full", "exponential", "full", curve(exp(1, 2, inf), 0, 1)},
+		{"additive", "exponential", "additive", func(c *drawing, k int) float64 { return exp(1, 2, inf)(k) + c.between(0, 1) }},
+	} {
+		const runs = 40
+		right, blind := 0, 0
+		r := rand.New(rand.NewPCG(13, 1))
+		for range runs {
+			waits := seen(row, 6, r)
+			named := func(o Options) bool {
+				b := BackoffOf(waits, o)
+				f := explanations(newSample(waits, o))[0]
+				return b.Growth.Decided && b.Jitter.Decided && b.Growth.Family == row.family && ratioClass(f) == row.kind
+			}
+			if named(Options{Clocks: clocks}) {
+				right++
+			}
+			if named(Options{}) {
+				blind++
+			}
+		}
+		t.Logf("%s: %d of %d named, %d by who does not know of the clocks", row.name, right, runs, blind)
+		if right < runs*9/10 {
+			t.Errorf("%s: named in %d of %d runs", row.name, right, runs)
+		}
+		if row.kind == "none" && blind > right/2 {
+			t.Errorf("%s: named in %d of %d runs by who does not know of the clocks, so that this test shows little", row.name, blind, runs)
+		}
+	}
+}

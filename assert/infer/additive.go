@@ -22,13 +22,13 @@ func (s *sample) additive(base fit, at func(retry int) float64) (fit, bool) {
 	best.curve, best.kind, best.low, best.lnL, best.params = curve, JitterAdditive, unit, math.Inf(-1), base.params+2
 	for _, t := range trims {
 		added := quantile(rest, 1-t)
-		if added < s.noise.narrowest() || curve[len(curve)-1]*unit < added/4 {
+		if added < s.noise.narrowest()*slices.Max(s.clocks) || curve[len(curve)-1]*unit < added/4 {
 			continue
 		}
 		l := 0.0
 		for _, g := range s.gaps {
 			d := unit * curve[g.retry]
-			l += math.Log(s.noise.density(g.wait, d, d+added))
+			l += math.Log(s.noise.density(g.wait, d, d+added, g.clock))
 		}
 		if l > best.lnL {
 			best.lnL, best.top = l, unit+added

@@ -21,6 +21,7 @@ type Attempt struct {
 	Told    bool          // the answer carried a Retry-After
 	Date    bool          // as a date
 	Asked   time.Duration // the wait that it asked for; 0 also where it made no sense
+	Clock   float64       // how many times faster than the machine's the clock ran before this attempt; 0: as fast
 }
 
 // tries counts the first attempt and every retry.

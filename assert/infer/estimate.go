@@ -101,7 +101,7 @@ func roundBetween(value, low, high float64) float64 {
 func (j judgement) roundSchedule(waits []float64) []float64 {
 	rounded := make([]float64, len(waits))
 	for k, w := range waits {
-		slack := j.slack(w)
+		slack := j.slack(w, j.clocks[min(k, len(j.clocks)-1)])
 		if top := j.best.top; j.best.kind != JitterNone && top > 0 {
 			slack += 2 * w * (top - j.best.low) / top / float64(len(j.by[k])+1)
 		}

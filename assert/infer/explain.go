@@ -86,11 +86,16 @@ const leastIrregular = 5
 // firstStill reports whether the first wait is the same in all calls, and later ones are not: resty's jitter does not
 // reach below its first wait.
 func (s *sample) firstStill() bool {
-	still := func(waits []float64) bool { return quantile(waits, 0.85)-waits[0] < 2*s.noise.mean+0.01*waits[0] }
-	if s.retries() < 3 || s.calls < leastCalls || s.noise.tick > 0 || !still(s.by[0]) {
+	if s.retries() < 3 || s.calls < leastCalls || s.noise.tick > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(s.by[1:], still)
+	for k, waits := range s.by {
+		still := quantile(waits, 0.85)-waits[0] < 2*s.noise.mean*s.clocks[k]+0.01*waits[0]
+		if still != (k == 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // apart explains the waits behind a first one that stands by itself, if that explains them better than all together.

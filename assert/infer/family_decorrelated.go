@@ -51,11 +51,11 @@ func (s *sample) decorrelation(base, limit float64) float64 {
 		}
 		top := 3 * prev
 		if limit == 0 || top <= limit || limit <= base {
-			sum += math.Log(s.noise.density(g.wait, base, top))
+			sum += math.Log(s.noise.density(g.wait, base, top, g.clock))
 			continue
 		}
 		beyond := (top - limit) / (top - base)
-		sum += math.Log((1-beyond)*s.noise.density(g.wait, base, limit) + beyond*s.noise.density(g.wait, limit, limit))
+		sum += math.Log((1-beyond)*s.noise.density(g.wait, base, limit, g.clock) + beyond*s.noise.density(g.wait, limit, limit, g.clock))
 	}
 	return sum
 }
@@ -63,7 +63,7 @@ func (s *sample) decorrelation(base, limit float64) float64 {
 // about counts the waits as long as this, to a hundredth.
 func (s *sample) about(wait float64) (n int) {
 	for _, g := range s.gaps {
-		if math.Abs(g.wait-wait) <= wait/100+s.noise.mean {
+		if math.Abs(g.wait-wait) <= wait/100+s.noise.mean*g.clock {
 			n++
 		}
 	}

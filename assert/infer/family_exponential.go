@@ -71,8 +71,8 @@ func (s *sample) multipliers() (guesses []float64) {
 		}
 		means, middles, least := make([]float64, upTo), make([]float64, upTo), make([]float64, upTo)
 		for k := range upTo {
-			means[k] = max(meanOf(s.by[k])-s.noise.mean, 1e-6)
-			middles[k] = max(s.middle[k]-s.noise.mean*math.Ln2, 1e-6)
+			means[k] = max(meanOf(s.by[k])-s.noise.mean*s.clocks[k], 1e-6)
+			middles[k] = max(s.middle[k]-s.noise.mean*math.Ln2*s.clocks[k], 1e-6)
 			least[k] = max(s.by[k][0], 1e-6)
 		}
 		for _, values := range [...][]float64{means, middles, least} {

@@ -24,8 +24,8 @@ func lists(s *sample) (fits []fit) {
 	middle, top := make([]float64, s.retries()), make([]float64, s.retries())
 	cost := 0.0
 	for k, waits := range s.by {
-		middle[k], top[k] = max(s.middle[k]-late, 1e-6), max(quantile(waits, 0.97), 1e-6)
-		round, ok := roundTime(middle[k], s.slack(middle[k]))
+		middle[k], top[k] = max(s.middle[k]-late*s.clocks[k], 1e-6), max(quantile(waits, 0.97), 1e-6)
+		round, ok := roundTime(middle[k], s.slack(middle[k], s.clocks[k]))
 		switch {
 		case ok:
 			middle[k] = round
@@ -81,12 +81,12 @@ func scheduled(curve []float64, first float64) []float64 {
 	return curveOf(len(curve), 0, func(retry int) float64 { return first * curve[retry] })
 }
 
-// slack is how far from a round time a wait may be seen that was meant to be it.
-func (s *sample) slack(wait float64) float64 {
+// slack is how far from a round time a wait may be seen that was meant to be it, on a clock so much faster than the machine's.
+func (s *sample) slack(wait, clock float64) float64 {
 	if s.noise.tick > 0 {
 		return s.noise.tick
 	}
-	return max(4*s.noise.mean, wait/2000)
+	return max(4*s.noise.mean*clock, wait/2000)
 }
 
 // roundTime finds the time that people would write for a wait: one or two digits of seconds, minutes or hours.

@@ -55,7 +55,7 @@ func (s *sample) rangedIn(n *noise, curve []float64, low, top float64) float64 {
 	sum, product := 0.0, 1.0
 	for _, g := range s.gaps {
 		t := curve[g.retry]
-		product *= n.density(g.wait, low*t, top*t)
+		product *= n.density(g.wait, low*t, top*t, g.clock)
 		if product < 1e-200 || product > 1e200 { // a logarithm now and then, instead of one for each wait
 			sum, product = sum+math.Log(product), 1
 		}
@@ -73,7 +73,7 @@ func (s *sample) alike(curve []float64, unit float64) (lnL, params float64) {
 	usual, most := 3*s.noise.mean, max(3*s.noise.mean, busyMean)
 	late, least := 0.0, math.Inf(1)
 	for _, g := range s.gaps {
-		rest := g.wait - unit*curve[g.retry]
+		rest := (g.wait - unit*curve[g.retry]) / g.clock
 		late += min(max(rest, 0), 4*most)
 		least = min(least, rest)
 	}
@@ -129,7 +129,7 @@ func (s *sample) scaled(curve []float64) (scaled, tops []float64) {
 	scaled, tops = both[:len(s.gaps)], both[len(s.gaps):]
 	for i, g := range s.gaps {
 		scaled[i] = g.wait / curve[g.retry]
-		tops[i] = max(0, g.wait-s.noise.mean) / curve[g.retry]
+		tops[i] = max(0, g.wait-s.noise.mean*g.clock) / curve[g.retry]
 	}
 	slices.Sort(scaled)
 	slices.Sort(tops)
@@ -155,7 +155,7 @@ func (s *sample) steady(curve []float64) float64 {
 	above, below := 0.0, 0.0
 	for k, m := range s.middle {
 		n := float64(len(s.by[k]))
-		above += n * curve[k] * (m - late)
+		above += n * curve[k] * (m - late*s.clocks[k])
 		below += n * curve[k] * curve[k]
 	}
 	return max(0, above/below)
@@ -186,11 +186,12 @@ func (s *sample) full(base fit, tops []float64, rough bool) fit {
 func (s *sample) between(base fit, scaled, tops []float64, rough bool) fit {
 	best, tried := s.ranging(base, JitterProportional, 2, rough)
 	longest := slices.Max(base.curve)
+	narrowest := s.noise.narrowest() * s.clocks[slices.Index(base.curve, longest)]
 	for _, t := range trims[:min(tried, 4)] {
 		top := quantile(tops, 1-t)
 		for i, u := range lowTrims {
 			low := quantile(scaled, u)
-			if rough && i > 0 || (top-low)*longest < s.noise.narrowest() || u > 0 && len(scaled) < 30 {
+			if rough && i > 0 || (top-low)*longest < narrowest || u > 0 && len(scaled) < 30 {
 				continue
 			}
 			if l := s.ranged(base.curve, low, top); l > best.lnL {
@@ -270,7 +271,7 @@ func (s *sample) limit(curve []float64, j int, q float64) float64 {
 	}
 	var head, tail []float64
 	for k, waits := range s.by {
-		w := max(quantile(waits, q)-late, 0)
+		w := max(quantile(waits, q)-late*s.clocks[k], 0)
 		if k < j {
 			head = append(head, w/curve[k])
 		} else {

@@ -17,7 +17,7 @@ func irregularity(s *sample) fit {
 			f.low, f.top = low, top
 		}
 		for _, w := range waits {
-			f.lnL += math.Log(s.noise.density(w, low, max(top, low)))
+			f.lnL += math.Log(s.noise.density(w, low, max(top, low), s.clocks[k]))
 		}
 	}
 	return f

@@ -80,12 +80,12 @@ func triangle(x float64) float64 {
 // odd is the density of waits that nothing explains.
 func (n *noise) odd() float64 { return oddShare / n.whole }
 
-// density is that of a wait which the client draws evenly from lo to hi.
-func (n *noise) density(wait, lo, hi float64) float64 {
-	if hi-lo < 1e-3*n.mean {
-		return n.odd() + n.at(wait-lo)
+// density is that of a wait which the client draws evenly from lo to hi, on a clock so many times faster than the machine's.
+func (n *noise) density(wait, lo, hi, clock float64) float64 {
+	if hi-lo < 1e-3*n.mean*clock {
+		return n.odd() + n.at((wait-lo)/clock)/clock
 	}
-	return n.odd() + (n.below(wait-lo)-n.below(wait-hi))/(hi-lo)
+	return n.odd() + (n.below((wait-lo)/clock)-n.below((wait-hi)/clock))/(hi-lo)
 }
 
 // median of lateness: what the median of steady waits is too long by.
@@ -96,7 +96,7 @@ func (n *noise) median() float64 {
 	return n.mean * math.Ln2
 }
 
-// narrowest is how far apart the longest waits have to be drawn for it to count as jitter.
+// narrowest is how far apart the longest waits have to be drawn for it to count as jitter, of the machine's time.
 func (n *noise) narrowest() float64 {
 	if n.tick > 0 {
 		return 2 * n.tick

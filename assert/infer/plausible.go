@@ -19,7 +19,7 @@ func (s *sample) plausible(f *fit) bool {
 	for k, waits := range s.by {
 		low, top := s.bounds(f, k)
 		n := float64(len(waits))
-		slack := nearEnough*top + 3*s.noise.mean + s.noise.tick + s.noise.usualStall
+		slack := nearEnough*top + s.noise.tick + (3*s.noise.mean+s.noise.usualStall)*s.clocks[k]
 		if math.Abs(quantile(waits, 0.5)-(low+top)/2) > slack+1.5*(top-low)/math.Sqrt(n) {
 			return false
 		}

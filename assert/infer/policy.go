@@ -52,6 +52,7 @@ func Of(calls []Call, o Options) Policy {
 
 // waits explains the waits after statuses and after network failures, together where they begin alike.
 func (p *Policy) waits(calls []Call, o Options) {
+	o.Clocks = clocks(calls)
 	statuses, network := p.unbiased(calls, false), p.unbiased(calls, true)
 	if !apart(statuses, network, o) {
 		p.Backoff = BackoffOf(append(statuses, network...), o)
@@ -62,6 +63,27 @@ func (p *Policy) waits(calls []Call, o Options) {
 	if second.Waits > 2*first.Waits {
 		p.Backoff, p.After, p.Other = second, "network", &first
 	}
+}
+
+// clocks are the fastest that showed the waits before each retry.
+func clocks(calls []Call) (fastest []float64) {
+	for i := range calls {
+		if calls[i].Untimed {
+			continue
+		}
+		k := 0
+		for _, a := range calls[i].Attempts {
+			if !a.Retry {
+				continue
+			}
+			if k == len(fastest) {
+				fastest = append(fastest, 1)
+			}
+			fastest[k] = max(fastest[k], a.Clock)
+			k++
+		}
+	}
+	return fastest
 }
 
 // mostCut is the share of calls that may have been cut off before a retry for the waits before it to count. Where the time is
@@ -122,7 +144,7 @@ func apart(a, b [][]time.Duration, o Options) bool {
 	if lo.middle[0] > hi.middle[0] {
 		lo, hi = hi, lo
 	}
-	slack := max(immediately.Seconds(), 8*x.noise.mean, 2*x.noise.tick)
+	slack := max(immediately.Seconds(), 8*x.noise.mean*x.clocks[0], 2*x.noise.tick)
 	return quantile(lo.by[0], 0.9)+slack < quantile(hi.by[0], 0.1) && hi.middle[0] > 1.5*lo.middle[0]
 }
 

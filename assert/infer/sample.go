@@ -10,6 +10,7 @@ type gap struct {
 	retry int     // 0: before the second attempt
 	wait  float64 // never negative
 	prev  float64 // the wait before it in its call; 0 for the first
+	clock float64 // how many times faster than the machine's the clock ran
 }
 
 // sample is what a policy is read from.
@@ -17,6 +18,7 @@ type sample struct {
 	gaps   []gap
 	by     [][]float64 // by retry, sorted; none is empty
 	middle []float64   // median of each, or the mean where times were rounded
+	clocks []float64   // the fastest that showed any of each, see gap
 	calls  int
 	noise  noise
 }
@@ -42,7 +44,7 @@ func newSample(calls [][]time.Duration, o Options) *sample {
 		prev := 0.0
 		for k, w := range waits[:min(len(waits), mostRetries)] {
 			wait := max(0, w.Seconds())
-			s.gaps = append(s.gaps, gap{k, wait, prev})
+			s.gaps = append(s.gaps, gap{k, wait, prev, o.clock(k)})
 			longest = max(longest, wait)
 			prev = wait
 		}
@@ -54,11 +56,12 @@ func newSample(calls [][]time.Duration, o Options) *sample {
 
 // index sorts the waits of each retry.
 func (s *sample) index() {
-	s.by, s.middle = nil, nil
+	s.by, s.middle, s.clocks = nil, nil, nil
 	for _, g := range s.gaps {
 		for g.retry >= len(s.by) {
-			s.by = append(s.by, nil)
+			s.by, s.clocks = append(s.by, nil), append(s.clocks, g.clock)
 		}
+		s.clocks[g.retry] = max(s.clocks[g.retry], g.clock)
 		s.by[g.retry] = append(s.by[g.retry], g.wait)
 	}
 	for _, waits := range s.by {
@@ -114,7 +117,7 @@ func (s *sample) only(pick func(retry int) (as int, ok bool)) *sample {
 			if as == 0 {
 				g.prev = 0
 			}
-			part.gaps = append(part.gaps, gap{as, g.wait, g.prev})
+			part.gaps = append(part.gaps, gap{as, g.wait, g.prev, g.clock})
 		}
 	}
 	part.index()

@@ -202,7 +202,7 @@ func (g glimpses) waits(c *assert.Call, k int) (waits []time.Duration, from *gli
 
 // noiseIn is what the canary saw from one instant to another, which it begins with.
 func noiseIn(n assert.Noise, from, to time.Duration) assert.Slice {
-	return assert.Slice{From: from, P50: n.P50(from, to), P99: n.P99(from, to), Max: n.Max(from, to)}
+	return assert.Slice{From: from, P50: n.P50(from, to), P99: n.P99(from, to), Max: n.Max(from, to), Clock: n.Clock(from, to)}
 }
 
 // waits are none where a client was stopped meanwhile: those seen to their end would be the shorter ones.

@@ -74,7 +74,7 @@ func TestGlimpsesTellTheFirstWaits(t *testing.T) {
 	}
 	same(t, "judged", o.composed(asSeen), []int{1001, 2012, 4012, 8072}, []int{1002, 2012, 4012, 8072},
 		[]int{1001, 2012, 4012, 8072}, []int{1001, 2012, 4012, 8072})
-	same(t, "shown", o.shown(p)[:1], []int{1001, 2002, 4002, 8002})
+	same(t, "shown", o.shown(p).waits[:1], []int{1001, 2002, 4002, 8002})
 	same(t, "shorter by what cannot be told", o.slowed(p)[:1], []int{1001, 2012 - 6*2.5, 4012 - 6*2.5, 8072 - 36*2.5})
 	if o.defies() {
 		t.Error("the client is said not to obey its clock")
@@ -294,14 +294,14 @@ func TestShortWaitsOnAFastClockAreNotTold(t *testing.T) {
 	short, long := failing(1200), failing(900, 64000)
 	p := paces{pace: driver.Pace{Overhead: 10 * ms, Later: ms}}
 	o := atSpeed(36, seen, failing(1100), long, short, failing(9000)) // of the last one a slower clock showed others
-	told := o.shown(p)
+	told := o.shown(p).waits
 	for i, want := range []bool{false, false, true, true} {
 		if told[i].Untimed != want {
 			t.Errorf("call %d is untimed: %v, want %v", i, told[i].Untimed, want)
 		}
 	}
 	same(t, "told", timed(told), []int{300}, []int{450, 64000 - 35})
-	if told := atSpeed(1, nil, short).shown(p); told[0].Untimed {
+	if told := atSpeed(1, nil, short).shown(p).waits; told[0].Untimed {
 		t.Error("in real time a wait is what it is")
 	}
 	if p := assert.Inferred(told); p.Backoff.Waits != 2 { // the first ones of those that are told
@@ -335,7 +335,7 @@ func TestWaitsOfAScenarioWithoutGlimpses(t *testing.T) {
 		s.runs = append(s.runs, &run{}) // of which the contract judges nothing
 		told := s.told(paces{pace: driver.Pace{Overhead: ms, Later: ms}})
 		for i, want := range row.known {
-			if got := len(timed(told[i])); got != want {
+			if got := len(timed(told[i].waits)); got != want {
 				t.Errorf("%s: %d calls of scenario %d are told, want %d", row.name, got, i+1, want)
 			}
 		}

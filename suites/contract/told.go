@@ -7,10 +7,16 @@ import (
 	"github.com/retrygate/retrygate/assert"
 )
 
-// told is the calls of each run for those who want to know how long the client waits. Of waits that only a fast clock showed, too
-// short ones to tell, nothing is said, unless no others are known.
-func (s *session) told(p paces) [][]assert.Call {
-	all, known, overall := make([][]assert.Call, len(s.runs)), false, s.experienced(p)
+// told is the calls of a run for those who want to know how long the client waits.
+type told struct {
+	waits  []assert.Call // without what the client takes for itself, which a fast clock makes longer
+	policy []assert.Call // with it, as those who infer know that clocks differ, and that nothing comes too early
+}
+
+// told tells the calls of each run. Of waits that only a fast clock showed, too short ones to tell, nothing is said, unless no
+// others are known.
+func (s *session) told(p paces) []told {
+	all, known, overall := make([]told, len(s.runs)), false, s.experienced(p)
 	for i, r := range s.runs {
 		if len(r.clauses) == 0 {
 			continue
@@ -20,11 +26,12 @@ func (s *session) told(p paces) [][]assert.Call {
 			p = overall
 		}
 		all[i] = o.shown(p)
-		known = known || slices.ContainsFunc(all[i], func(c assert.Call) bool { return !c.Untimed && chose(c) })
+		known = known || slices.ContainsFunc(all[i].waits, func(c assert.Call) bool { return !c.Untimed && chose(c) })
 	}
-	for _, calls := range all {
-		for i := range calls {
-			calls[i].Untimed = calls[i].Untimed && known
+	for _, t := range all {
+		for i := range t.waits {
+			t.waits[i].Untimed = t.waits[i].Untimed && known
+			t.policy[i].Untimed = t.waits[i].Untimed
 		}
 	}
 	return all
@@ -51,16 +58,16 @@ func (s *session) experienced(p paces) paces {
 	return p
 }
 
-// shown is the calls of a run for those who want to know how long the client waits: as slower clocks showed it, and without what
-// the client takes for itself there.
-func (o *outcome) shown(p paces) []assert.Call {
+// shown tells the calls of a run, as slower clocks showed them.
+func (o *outcome) shown(p paces) told {
 	if len(o.speeds) == 0 || o.speed() == 1 {
-		return o.calls
+		return told{o.calls, o.calls}
 	}
-	calls := slices.Clone(o.calls)
+	t := told{slices.Clone(o.calls), slices.Clone(o.calls)}
 	if len(o.seen) > 0 {
+		t.policy = o.hushed(o.composed(asSeen))
 		p = o.paced(p, median)
-		calls = o.hushed(o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
+		t.waits = o.hushed(o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
 			speed := o.speed()
 			if from != nil {
 				speed = from.speed
@@ -68,10 +75,11 @@ func (o *outcome) shown(p paces) []assert.Call {
 			return wait - time.Duration(speed-1)*p.own(k)
 		}))
 	}
-	for i := range calls {
-		calls[i].Untimed = o.untimed(i, &calls[i], p)
+	for i := range t.waits {
+		t.waits[i].Untimed = o.untimed(i, &t.waits[i], p)
+		t.policy[i].Untimed = t.waits[i].Untimed
 	}
-	return calls
+	return t
 }
 
 // mostUntimed is how large a part of a wait may be the client's own time, or the machine's lateness, for its length to be told.

@@ -100,13 +100,15 @@ func (s *session) report() report.Report {
 		if look.speeds[0] > 1 {
 			r.Speed = look.speeds[0]
 		}
+		var calls []assert.Call
 		told := s.told(look.paces)
 		for i, run := range s.runs {
 			if len(run.clauses) > 0 {
-				run.addTo(&r, told[i])
+				run.addTo(&r, told[i].waits)
+				calls = append(calls, told[i].policy...)
 			}
 		}
-		r.Policy = report.PolicyOf(slices.Concat(told...))
+		r.Policy = report.PolicyOf(calls)
 	}
 	if slower := s.slower(); slower != "" {
 		r.Notes = append(r.Notes, slower)
@@ -116,8 +118,8 @@ func (s *session) report() report.Report {
 	return r
 }
 
-// addTo adds what came of a run to a report, and how long the client waited by what is told of its calls.
-func (run *run) addTo(r *report.Report, told []assert.Call) {
+// addTo adds what came of a run to a report, and what is told of its waits.
+func (run *run) addTo(r *report.Report, waits []assert.Call) {
 	name, o := run.scenario.Name, run.out.get()
 	if o.err != nil {
 		r.Errors = append(r.Errors, name+": "+o.err.Error())
@@ -140,5 +142,5 @@ func (run *run) addTo(r *report.Report, told []assert.Call) {
 		res, calls := o.of(j.Kind.ID)
 		r.Results = append(r.Results, report.NewResult(name, j.Level, res, calls))
 	}
-	r.Waits = append(r.Waits, report.WaitsOf(name, timed(told))...)
+	r.Waits = append(r.Waits, report.WaitsOf(name, timed(waits))...)
 }

@@ -57,6 +57,7 @@ func magnify(n assert.Noise, c clock.Clock) assert.Noise {
 	for i := range n.Slices {
 		s := &n.Slices[i]
 		s.From, s.P50, s.P99, s.Max = c.Scale(s.From), c.Scale(s.P50), c.Scale(s.P99), c.Scale(s.Max)
+		s.Clock = float64(c.Speed())
 	}
 	return n
 }
