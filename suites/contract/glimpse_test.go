@@ -66,10 +66,10 @@ func TestGlimpsesTellTheFirstWaits(t *testing.T) {
 	fast := failing(1720, 2072, 4072, 8072)
 	o := atSpeed(36, seen, fast, fast, fast, fast)
 	p := paces{pace: driver.Pace{Overhead: 20 * ms, Later: 20 * ms}}
-	if own := o.paced(p, shortest).pace.Later; own != 2*ms {
+	if own := o.paced(p).pace.Later; own != 2*ms {
 		t.Errorf("the client takes %v for itself in later waits, want 2ms", own)
 	}
-	if own := o.paced(paces{}, shortest).pace.Overhead; own != 719*ms/35 {
+	if own := o.paced(paces{}).pace.Overhead; own != 719*ms/35 {
 		t.Errorf("not known before, it takes %v for itself in the first wait, want a thirty-fifth of 719ms", own)
 	}
 	same(t, "judged", o.composed(asSeen), []int{1001, 2012, 4012, 8072}, []int{1002, 2012, 4012, 8072},

@@ -10,7 +10,7 @@ import (
 
 // slowed is the calls of a run with the waits that slower clocks showed, all of them shorter by what cannot be told.
 func (o *outcome) slowed(p paces) []assert.Call {
-	p = o.paced(p, shortest)
+	p = o.paced(p)
 	calls := slices.Clone(o.calls)
 	for i := range calls {
 		c := &o.calls[i]
@@ -56,30 +56,26 @@ func (o *outcome) compare() (all []both) {
 	}
 }
 
-func shortest(sorted []time.Duration) time.Duration { return sorted[0] }
-
-func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2] }
-
-// paced is p with what the client takes for itself in a wait, of the machine's time, as far as slower clocks tell: what those
-// of the run have beyond theirs. It is the least over all waits but the first, where it is not known; of tells whether the
-// shortest of each are compared, as whatever was longer was so by chance, or the medians, which chance is part of.
-func (o *outcome) paced(p paces, of func(sorted []time.Duration) time.Duration) paces {
-	own := o.own(of)
+// paced is p with what the client takes for itself in a wait, of the machine's time, as far as slower clocks tell. It is the least
+// over all waits but the first, where it is not known.
+func (o *outcome) paced(p paces) paces {
+	own := o.own()
 	if len(own) > 0 && p.pace.Overhead == 0 {
 		p.pace.Overhead = own[0]
 	}
 	if len(own) > 1 {
-		p.pace.Later, p.compared = min(p.pace.Overhead, slices.Min(own[1:])), true
+		p.pace.Later, p.compared = slices.Min(own[1:]), true
 	}
 	return p
 }
 
-// own is what the client took for itself in each wait that a slower clock showed too, of the machine's time.
-func (o *outcome) own(of func(sorted []time.Duration) time.Duration) []time.Duration {
+// own is what the client took for itself in each wait that a slower clock showed too, of the machine's time: what those of the run
+// have beyond theirs. The shortest of each are compared, as whatever was longer was so by chance.
+func (o *outcome) own() []time.Duration {
 	all := o.compare()
 	own := make([]time.Duration, len(all))
 	for k, b := range all {
-		own[k] = max(0, of(b.fast)-of(b.slow)) / time.Duration(o.speed()-b.speed)
+		own[k] = max(0, b.fast[0]-b.slow[0]) / time.Duration(o.speed()-b.speed)
 	}
 	return own
 }

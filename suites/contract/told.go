@@ -47,7 +47,7 @@ func (s *session) experienced(p paces) paces {
 		if len(r.clauses) == 0 {
 			continue
 		}
-		for k, own := range r.out.get().own(median) {
+		for k, own := range r.out.get().own() {
 			if k == 0 {
 				p.pace.Overhead = max(p.pace.Overhead, own)
 			} else {
@@ -66,7 +66,7 @@ func (o *outcome) shown(p paces) told {
 	t := told{slices.Clone(o.calls), slices.Clone(o.calls)}
 	if len(o.seen) > 0 {
 		t.policy = o.hushed(o.composed(asSeen))
-		p = o.paced(p, median)
+		p = o.paced(p)
 		t.waits = o.hushed(o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
 			speed := o.speed()
 			if from != nil {

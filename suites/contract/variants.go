@@ -21,13 +21,14 @@ func (p paces) own(i int) time.Duration {
 
 // slack is how much longer than meant the i-th wait may be, by the client's clock, for what the client itself takes. Where slower
 // clocks showed that of several waits, a quarter of the chance is left: with each retry a program has less to load, so that the
-// later waits, which they do not show, bear less than it took in those that they do.
+// later waits, which they do not show, bear less than it took in those that they do. No more than before the first retry: what seems
+// to be beyond that is the start of other clients.
 func (p paces) slack(i, speed int) time.Duration {
 	bears := chance
 	if i > 0 && p.compared {
 		bears /= 4
 	}
-	return time.Duration(speed) * (p.own(i) + bears)
+	return time.Duration(speed) * (min(p.own(0), p.own(i)) + bears)
 }
 
 // exact reports whether a clause is one that clients keep by waiting exactly as long as they are told, so that they would
@@ -50,7 +51,7 @@ func (s *session) variants(o *outcome, r *run, look look, speed int) *variants {
 		return nil
 	}
 	v := &variants{squeezed: o.variant(), quiet: o.quiet(o.calls, speed), alike: o.quiet(o.alike(), speed)}
-	p := o.paced(look.paces, shortest)
+	p := o.paced(look.paces)
 	for i := range v.squeezed.calls {
 		c := &o.calls[i]
 		v.squeezed.calls[i].Attempts = retime(c, func(k int) time.Duration { return c.Gap(k) - p.slack(k, speed) })
