@@ -22,8 +22,9 @@ type Call struct {
 	Of        string // ID of that other call
 
 	Run *Run // how it was watched; never nil
-	// Untimed: the clock that it was seen on ran too fast to tell how long its waits are, so a policy's waits are read from others.
-	Untimed bool
+	// Untimed is the first attempt, counted from 0, before which the client waited for a time that is not known well enough for a
+	// policy to be read from it: the clock that it was seen on ran too fast. 0: there is none.
+	Untimed int
 
 	hedges int             // copies that the contract lets stand beside an attempt
 	unread []time.Duration // when attempts of the client came that nobody can tell the calls of

@@ -9,20 +9,23 @@ import (
 )
 
 // Observed gives calls as package infer wants them: what was answered, what was retried, what the client was asked to wait.
-// Calls that nobody
-// can tell apart, or that their caller cancelled, are left out, as are hedges.
+// Calls that nobody can tell apart, or that their caller cancelled, are left out, as are hedges.
 func Observed(calls []Call) []infer.Call {
 	ends := endingsOf(calls, 0)
 	seen := make([]infer.Call, 0, len(calls))
+	runs := map[int64]int{} // by when they began: calls of one run may have noise of their own
 	for i := range calls {
 		c := &calls[i]
 		if c.Rule == unreadRule || c.Ambiguous || c.Run.Cancelled > 0 {
 			continue
 		}
-		first := &c.Attempts[0]
+		first, began := &c.Attempts[0], c.Run.Began.UnixNano()
+		if _, ok := runs[began]; !ok {
+			runs[began] = len(runs)
+		}
 		seen = append(seen, infer.Call{
-			Client: c.Client, Method: first.Method, Keyed: first.Key != "" || first.Precondition,
-			Attempts: c.observed(), Over: ends.over(c), Untimed: c.Untimed,
+			Client: c.Client, Run: runs[began], Method: first.Method, Keyed: first.Key != "" || first.Precondition,
+			Attempts: c.observed(), Over: ends.over(c),
 		})
 	}
 	return seen
@@ -41,6 +44,7 @@ func (c *Call) observed() []infer.Attempt {
 			Told: e.RetryAfter != "" && !networkFailure(e),
 		}
 		if i > 0 {
+			a.Untimed = c.Untimed > 0 && i >= c.Untimed
 			a.Clock = c.Run.Noise.Clock(c.Attempts[i-1].At, e.At)
 		}
 		if a.Network {
@@ -63,7 +67,7 @@ func InferOptions(calls []Call) (o infer.Options) {
 	for i := range calls {
 		n := &calls[i].Run.Noise
 		o.Resolution = max(o.Resolution, n.Resolution)
-		if calls[i].Untimed || i > 0 && calls[i].Run == calls[i-1].Run {
+		if calls[i].Untimed == 1 || i > 0 && calls[i].Run == calls[i-1].Run {
 			continue
 		}
 		for _, s := range n.Slices {

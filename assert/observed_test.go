@@ -36,6 +36,19 @@ func TestObserved(t *testing.T) {
 	}
 }
 
+// Each run of a verification has a client-1, and calls of one run may each have a copy of it.
+func TestObservedRuns(t *testing.T) {
+	call := func(began time.Time) assert.Call {
+		h := history.New().Attempt(0, ms, 503).Attempt(s, ms, 200)
+		return assert.Calls(h.Entries(), assert.Key{Run: &assert.Run{Began: began, Until: time.Minute}})[0]
+	}
+	now := time.Now()
+	seen := assert.Observed([]assert.Call{call(now), call(now.Add(time.Second)), call(now)})
+	if len(seen) != 3 || seen[0].Run == seen[1].Run || seen[0].Run != seen[2].Run {
+		t.Errorf("%+v", seen)
+	}
+}
+
 func TestInferOptions(t *testing.T) {
 	quiet := &assert.Run{Noise: assert.Noise{Slices: []assert.Slice{{P50: ms / 2, P99: 2 * ms}}}}
 	busy := &assert.Run{Noise: assert.Noise{Resolution: s, Slices: []assert.Slice{{P50: 5 * ms, P99: 80 * ms}, {P50: 7 * ms, P99: 90 * ms}}}}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retrygate/retrygate/faultserver/fault"
 	"github.com/retrygate/retrygate/faultserver/schedule"
@@ -117,6 +118,16 @@ func (r Rule) onStreams() bool {
 // Crowded reports whether a rule's fault acts by how many requests come together.
 func (p Plan) Crowded() bool {
 	return slices.ContainsFunc(p.Rules, func(r Rule) bool { return slices.ContainsFunc(r.faults(), fault.Spec.Crowded) })
+}
+
+// Shortest is the least time that a rule which goes on and off over and over stays as it is; 0: there is none.
+func (p Plan) Shortest() (least time.Duration) {
+	for _, r := range p.Rules {
+		if a, ok := r.When.Schedule().(schedule.Alternator); ok && (least == 0 || a.Shortest() < least) {
+			least = a.Shortest()
+		}
+	}
+	return least
 }
 
 // Validate reports what is wrong with the plan at its place in a file: settings that cannot be, and rules that can never

@@ -5,9 +5,9 @@ import "time"
 // Call is one call as far as a policy shows in it. Package assert makes them of a history: see assert.Observed.
 type Call struct {
 	Client, Method string
+	Run            int  // times of different runs have nothing to do with each other, nor do clients of one name
 	Keyed          bool // the request carries an idempotency key, or another reason why it may be sent twice
 	Attempts       []Attempt
-	Untimed        bool // how long its waits are is not known well enough to count
 	Over           bool // no further attempt is to be expected: the client has ended, or was silent for long
 }
 
@@ -21,6 +21,7 @@ type Attempt struct {
 	Told    bool          // the answer carried a Retry-After
 	Date    bool          // as a date
 	Asked   time.Duration // the wait that it asked for; 0 also where it made no sense
+	Untimed bool          // how long the client waited before it is not known well enough to count
 	Clock   float64       // how many times faster than the machine's the clock ran before this attempt; 0: as fast
 }
 
@@ -44,15 +45,15 @@ func (c *Call) gaveUp() bool { return c.Over && c.last().Failed }
 // wait is the time before attempt i, which must not be the first.
 func (c *Call) wait(i int) time.Duration { return c.Attempts[i].At - c.Attempts[i-1].End }
 
-// chosen are the waits of the call's own choice from the first retry on. They end where an answer asked for a wait: what
-// comes behind that may have begun anew.
+// chosen are the waits of the call's own choice from the first retry on. They end where an answer asked for a wait, as what
+// comes behind that may have begun anew, and where they are not known.
 func (c *Call) chosen(network bool) (waits []time.Duration) {
 	for i := 1; i < len(c.Attempts); i++ {
 		before := &c.Attempts[i-1]
 		if !c.Attempts[i].Retry {
 			continue
 		}
-		if before.Told || before.Network != network {
+		if before.Told || before.Network != network || c.Attempts[i].Untimed {
 			return waits
 		}
 		waits = append(waits, c.wait(i))

@@ -68,11 +68,11 @@ func (p *Policy) waits(calls []Call, o Options) {
 // clocks are the fastest that showed the waits before each retry.
 func clocks(calls []Call) (fastest []float64) {
 	for i := range calls {
-		if calls[i].Untimed {
-			continue
-		}
 		k := 0
 		for _, a := range calls[i].Attempts {
+			if a.Untimed {
+				break
+			}
 			if !a.Retry {
 				continue
 			}
@@ -105,9 +105,6 @@ func (p *Policy) unbiased(calls []Call, network bool) (all [][]time.Duration) {
 	}
 	for i := range calls {
 		c := &calls[i]
-		if c.Untimed {
-			continue
-		}
 		waits := c.chosen(network)
 		for k := range waits {
 			count(&made, k)

@@ -240,6 +240,12 @@ func TestBudgetAndBreaker(t *testing.T) {
 	if b := p.Breaker; b == nil || b.Failures != 20 || b.Open.Value < 9900 || b.Open.Value > 10_100 || b.Probes != 1 {
 		t.Errorf("%+v", b)
 	}
+	for i := range calls {
+		calls[i].Run = i
+	}
+	if p := Of(calls, Options{}); p.Breaker != nil {
+		t.Errorf("seen in times of runs that have nothing to do with each other: %+v", p.Breaker)
+	}
 	if p := new(story).times(60, func(s *story) { s.failing("GET", "503", second) }).policy(); p.Budget != nil || p.Breaker != nil {
 		t.Errorf("seen where there is none: %+v %+v", p.Budget, p.Breaker)
 	}

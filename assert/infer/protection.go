@@ -29,18 +29,23 @@ const (
 	pauseFactor   = 10 // times as long as the usual time between calls
 )
 
-// protections looks for budgets and breakers, client by client. Both show only where a client makes many calls.
+// protections looks for budgets and breakers, client by client in each run. Both show only where a client makes many calls.
 func protections(calls []Call, bound Attempts) (budget *Budget, breaker *Breaker) {
-	byClient := map[string][]*Call{}
-	var names []string
-	for i := range calls {
-		if byClient[calls[i].Client] == nil {
-			names = append(names, calls[i].Client)
-		}
-		byClient[calls[i].Client] = append(byClient[calls[i].Client], &calls[i])
+	type client struct {
+		run  int
+		name string
 	}
-	for _, name := range names {
-		list := byClient[name]
+	byClient := map[client][]*Call{}
+	var clients []client
+	for i := range calls {
+		c := client{calls[i].Run, calls[i].Client}
+		if byClient[c] == nil {
+			clients = append(clients, c)
+		}
+		byClient[c] = append(byClient[c], &calls[i])
+	}
+	for _, c := range clients {
+		list := byClient[c]
 		slices.SortFunc(list, func(a, b *Call) int { return cmp.Compare(a.Attempts[0].At, b.Attempts[0].At) })
 		if breaker == nil {
 			breaker = breakerOf(list)

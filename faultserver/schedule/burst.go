@@ -24,6 +24,9 @@ type Burst struct {
 // Active looks at the time only.
 func (b Burst) Active(elapsed time.Duration, _ int) bool { return elapsed%b.Every < b.On }
 
+// Shortest is a burst, or the pause between two.
+func (b Burst) Shortest() time.Duration { return min(b.On, b.Every-b.On) }
+
 // Check wants bursts with a pause between them.
 func (b Burst) Check() error {
 	if err := errors.Join(repeated("burst.on", b.On), repeated("burst.every", b.Every)); err != nil {

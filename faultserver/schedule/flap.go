@@ -24,6 +24,9 @@ type Flap struct {
 // Active looks at the time only.
 func (f Flap) Active(elapsed time.Duration, _ int) bool { return elapsed%(f.Up+f.Down) < f.Down }
 
+// Shortest is that of either state.
+func (f Flap) Shortest() time.Duration { return min(f.Up, f.Down) }
+
 // Check wants both states to last.
 func (f Flap) Check() error {
 	return errors.Join(repeated("flap.up", f.Up), repeated("flap.down", f.Down))

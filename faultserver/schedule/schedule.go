@@ -22,6 +22,12 @@ type Checker interface {
 	Check() error
 }
 
+// Alternator is a Schedule that goes on and off over and over.
+type Alternator interface {
+	Schedule
+	Shortest() time.Duration // that it stays as it is
+}
+
 // Kind describes one shape of schedule. New returns a pointer to the shape's settings with their defaults; Example is
 // YAML for a rule's `when` that uses it.
 type Kind struct {

@@ -3,6 +3,7 @@ package contract
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -295,18 +296,47 @@ func TestShortWaitsOnAFastClockAreNotTold(t *testing.T) {
 	p := paces{pace: driver.Pace{Overhead: 10 * ms, Later: ms}}
 	o := atSpeed(36, seen, failing(1100), long, short, failing(9000)) // of the last one a slower clock showed others
 	told := o.shown(p).waits
-	for i, want := range []bool{false, false, true, true} {
+	for i, want := range []int{0, 0, 1, 1} {
 		if told[i].Untimed != want {
-			t.Errorf("call %d is untimed: %v, want %v", i, told[i].Untimed, want)
+			t.Errorf("call %d is untimed from attempt %d, want %d", i, told[i].Untimed, want)
 		}
 	}
 	same(t, "told", timed(told), []int{300}, []int{450, 64000 - 35})
-	if told := atSpeed(1, nil, short).shown(p).waits; told[0].Untimed {
+	if told := atSpeed(1, nil, short).shown(p).waits; told[0].Untimed > 0 {
 		t.Error("in real time a wait is what it is")
 	}
 	if p := assert.Inferred(told); p.Backoff.Waits != 2 { // the first ones of those that are told
 		t.Errorf("the policy is read from %d waits, want 2", p.Backoff.Waits)
 	}
+}
+
+// What a slower clock showed in one scenario is not read from a faster one in another: a call ends there, and so does what is told of
+// it. Waits after network failures are no measure for those after answers.
+func TestSlowestClocksAreRead(t *testing.T) {
+	clocked := func(clocks []float64, waits ...int) assert.Call {
+		c := failing(waits...)
+		for k, clock := range clocks {
+			c.Run.Noise.Slices = append(c.Run.Noise.Slices, assert.Slice{From: c.Attempts[k].At + min(1, time.Duration(k)), Clock: clock})
+		}
+		return c
+	}
+	broken := clocked([]float64{36, 36}, 1000, 2000)
+	broken.Attempts[0].Status = 0
+	all := []told{
+		{waits: []assert.Call{clocked([]float64{1, 1, 36}, 1000, 2000, 4000), clocked([]float64{1, 36, 36}, 1000, 2000, 4000)}},
+		{waits: []assert.Call{clocked([]float64{36}, 1700), clocked([]float64{1}, 1000), broken}},
+	}
+	slowest := slowestClocks(all)
+	var got []int
+	each(all, func(c *assert.Call) {
+		c.Untimed = slowest.untimed(c)
+		got = append(got, c.Untimed)
+	})
+	if want := []int{0, 2, 1, 0, 2}; !slices.Equal(got, want) {
+		t.Errorf("untimed from %v, want %v", got, want)
+	}
+	same(t, "told", timed(all[0].waits), []int{1000, 2000, 4000}, []int{1000})
+	same(t, "told", timed(all[1].waits), []int{1000}, []int{1000})
 }
 
 // In two scenarios a client waits for 0.3 s and takes 40 ms for itself, which a trial did not show; only the first was seen on a

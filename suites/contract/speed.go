@@ -169,10 +169,15 @@ func (s *session) hasten(sc scenarios.Scenario, r *run, look look) *outcome {
 	return last
 }
 
+// fickle is the longest time between two changes of a server for which a fast clock has a client meet others: by what it takes for
+// itself, seconds there, it comes later than it would.
+const fickle = 10 * time.Second
+
 // unhurried reports whether a scenario goes by the machine's clock: work is given, and watched, by it, and processes start by it,
-// so that a crowd would not come together by a faster one.
+// so that a crowd would not come together by a faster one, and a client would not meet the same state of a server that changes often.
 func unhurried(sc scenarios.Scenario) bool {
-	return !sc.Work.IsZero() || sc.Watch > 0 || sc.Plan().Crowded()
+	p := sc.Plan()
+	return !sc.Work.IsZero() || sc.Watch > 0 || p.Crowded() || p.Shortest() > 0 && p.Shortest() < fickle
 }
 
 // twice plays a scenario at one speed, and once more on a fast clock if that may settle what is open: all of it, or some where

@@ -52,7 +52,7 @@ func TestOneScenarioIsItsOwnTrial(t *testing.T) {
 	}
 }
 
-// What goes by the machine's clock in any case: work, polls and crowds, and nothing else.
+// What goes by the machine's clock in any case: work, polls, crowds and servers that change often, and nothing else.
 func TestScenariosInRealTime(t *testing.T) {
 	var got []string
 	for _, sc := range scenarios.All() {
@@ -60,12 +60,18 @@ func TestScenariosInRealTime(t *testing.T) {
 			got = append(got, sc.Name)
 		}
 	}
-	if want := []string{"herd", "overload"}; !slices.Equal(got, want) {
-		t.Errorf("crowds come together in %q, want %q", got, want)
+	if want := []string{"flapping", "herd", "overload"}; !slices.Equal(got, want) {
+		t.Errorf("in real time %q, want %q", got, want)
 	}
 	for _, name := range []string{"outage-and-recovery", "poll"} {
 		if sc, err := scenarios.Get(name); err != nil || !unhurried(sc) {
 			t.Errorf("%s is hurried: %v", name, err)
+		}
+	}
+	for spans, want := range map[string]bool{"{flap: {down: 1m, up: 10s}}": false, "{burst: {on: 1m, every: 61s}}": true, "{window: {for: 1s}}": false} {
+		sc, err := scenarios.Load("s.yaml", []byte("name: s\nsummary: S.\njudges: [retry-cap]\nrules:\n  - when: "+spans+"\n    fault: {status: {code: 503}}\n"))
+		if err != nil || unhurried(sc) != want {
+			t.Errorf("%s: in real time %v, want %v (%v)", spans, unhurried(sc), want, err)
 		}
 	}
 	if sc, err := scenarios.Get("503-burst"); err != nil || unhurried(sc) {

@@ -14,7 +14,7 @@ type told struct {
 }
 
 // told tells the calls of each run. Of waits that only a fast clock showed, too short ones to tell, nothing is said, unless no
-// others are known.
+// others are known; nor is it of those that a slower clock showed in other calls.
 func (s *session) told(p paces) []told {
 	all, known, overall := make([]told, len(s.runs)), false, s.experienced(p)
 	for i, r := range s.runs {
@@ -26,19 +26,74 @@ func (s *session) told(p paces) []told {
 			p = overall
 		}
 		all[i] = o.shown(p)
-		known = known || slices.ContainsFunc(all[i].waits, func(c assert.Call) bool { return !c.Untimed && chose(c) })
+		known = known || slices.ContainsFunc(all[i].waits, func(c assert.Call) bool { return chosen(&c) > 0 })
 	}
+	if !known {
+		each(all, func(c *assert.Call) { c.Untimed = 0 })
+	}
+	slowest := slowestClocks(all)
+	each(all, func(c *assert.Call) { c.Untimed = slowest.untimed(c) })
 	for _, t := range all {
 		for i := range t.waits {
-			t.waits[i].Untimed = t.waits[i].Untimed && known
 			t.policy[i].Untimed = t.waits[i].Untimed
 		}
 	}
 	return all
 }
 
-// chose reports whether a call has a wait of the client's own choice.
-func chose(c assert.Call) bool { return retried(c) && c.Attempts[0].RetryAfter == "" }
+// each does something with every call that is told.
+func each(all []told, do func(*assert.Call)) {
+	for _, t := range all {
+		for i := range t.waits {
+			do(&t.waits[i])
+		}
+	}
+}
+
+// chosen is how many waits of a call are of the client's own choice and told: those before a server asked for one.
+func chosen(c *assert.Call) (n int) {
+	for n+1 < len(c.Attempts) && c.Attempts[n].RetryAfter == "" && n+1 != c.Untimed {
+		n++
+	}
+	return n
+}
+
+// place is where in a call a wait came: before which retry, after an answer or without one.
+type place struct {
+	retry   int
+	network bool
+}
+
+// clocks are how many times faster than the machine's the slowest clock ran that showed waits at a place.
+type clocks map[place]float64
+
+func slowestClocks(all []told) clocks {
+	slowest := clocks{}
+	each(all, func(c *assert.Call) {
+		for k := range chosen(c) {
+			at, clock := placed(c, k)
+			if least, ok := slowest[at]; !ok || clock < least {
+				slowest[at] = clock
+			}
+		}
+	})
+	return slowest
+}
+
+// untimed is the first attempt of a call behind a wait that a slower clock showed in others, or that is not told anyway.
+func (s clocks) untimed(c *assert.Call) int {
+	for k := range chosen(c) {
+		if at, clock := placed(c, k); clock > s[at] {
+			return k + 1
+		}
+	}
+	return c.Untimed
+}
+
+// placed is where the wait behind attempt k came, and how fast the clock ran that showed it.
+func placed(c *assert.Call, k int) (place, float64) {
+	return place{k, c.Attempts[k].Status == 0}, c.Run.Noise.Clock(c.Attempts[k].At, c.Attempts[k+1].At)
+}
 
 // experienced is p with what slower clocks showed the client to take for itself in any run. A trial shows it of few clients only,
 // whose waits may be drawn.
@@ -77,7 +132,6 @@ func (o *outcome) shown(p paces) told {
 	}
 	for i := range t.waits {
 		t.waits[i].Untimed = o.untimed(i, &t.waits[i], p)
-		t.policy[i].Untimed = t.waits[i].Untimed
 	}
 	return t
 }
@@ -85,28 +139,37 @@ func (o *outcome) shown(p paces) told {
 // mostUntimed is how large a part of a wait may be the client's own time, or the machine's lateness, for its length to be told.
 const mostUntimed = 0.3
 
-// untimed reports whether the i-th call has a wait of the client's own choice that only the fast clock showed, although a slower
-// one showed those of other calls, or too short a wait for that.
-func (o *outcome) untimed(i int, shown *assert.Call, p paces) bool {
+// untimed is the first attempt of the i-th call behind a wait of the client's own choice that only the fast clock showed, although
+// a slower one showed those of other calls, or too short a wait for that; 0: there is none.
+func (o *outcome) untimed(i int, shown *assert.Call, p paces) int {
 	for k := range len(shown.Attempts) - 1 {
 		if shown.Attempts[k].RetryAfter != "" {
-			return false // what comes behind it is not read
+			return 0 // what comes behind it is not read
 		}
 		if _, from := o.seen.pick(&o.calls[i], i, k); from != nil {
 			continue
 		}
 		if others, _ := o.seen.waits(&o.calls[i], k); len(others) > 0 {
-			return true
+			return k + 1
 		}
 		hidden := max(p.slack(k, o.speed()), shown.Run.Noise.P99(shown.Attempts[k].At, shown.Attempts[k+1].At))
 		if float64(hidden) > mostUntimed*float64(shown.Gap(k)) {
-			return true
+			return k + 1
 		}
 	}
-	return false
+	return 0
 }
 
-// timed leaves out the calls whose waits are not told.
-func timed(calls []assert.Call) []assert.Call {
-	return slices.DeleteFunc(slices.Clone(calls), func(c assert.Call) bool { return c.Untimed })
+// timed ends calls where their waits are not told any more, and leaves out those of which none is.
+func timed(calls []assert.Call) (some []assert.Call) {
+	for _, c := range calls {
+		if c.Untimed == 1 {
+			continue
+		}
+		if c.Untimed > 0 {
+			c.Attempts = c.Attempts[:c.Untimed]
+		}
+		some = append(some, c)
+	}
+	return some
 }
