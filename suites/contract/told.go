@@ -11,6 +11,7 @@ import (
 type told struct {
 	waits  []assert.Call // without what the client takes for itself, which a fast clock makes longer
 	policy []assert.Call // with it, as those who infer know that clocks differ, and that nothing comes too early
+	speed  float64       // of the run
 }
 
 // told tells the calls of each run. Of waits that only a fast clock showed, too short ones to tell, nothing is said, unless no
@@ -29,10 +30,10 @@ func (s *session) told(p paces) []told {
 		known = known || slices.ContainsFunc(all[i].waits, func(c assert.Call) bool { return chosen(&c) > 0 })
 	}
 	if !known {
-		each(all, func(c *assert.Call) { c.Untimed = 0 })
+		each(all, func(c *assert.Call, _ float64) { c.Untimed = 0 })
 	}
 	slowest := slowestClocks(all)
-	each(all, func(c *assert.Call) { c.Untimed = slowest.untimed(c) })
+	each(all, func(c *assert.Call, speed float64) { c.Untimed = slowest.untimed(c, speed) })
 	for _, t := range all {
 		for i := range t.waits {
 			t.policy[i].Untimed = t.waits[i].Untimed
@@ -41,11 +42,11 @@ func (s *session) told(p paces) []told {
 	return all
 }
 
-// each does something with every call that is told.
-func each(all []told, do func(*assert.Call)) {
+// each does something with every call that is told, and the speed of its run.
+func each(all []told, do func(c *assert.Call, speed float64)) {
 	for _, t := range all {
 		for i := range t.waits {
-			do(&t.waits[i])
+			do(&t.waits[i], t.speed)
 		}
 	}
 }
@@ -69,7 +70,7 @@ type clocks map[place]float64
 
 func slowestClocks(all []told) clocks {
 	slowest := clocks{}
-	each(all, func(c *assert.Call) {
+	each(all, func(c *assert.Call, _ float64) {
 		for k := range chosen(c) {
 			at, clock := placed(c, k)
 			if least, ok := slowest[at]; !ok || clock < least {
@@ -80,10 +81,11 @@ func slowestClocks(all []told) clocks {
 	return slowest
 }
 
-// untimed is the first attempt of a call behind a wait that a slower clock showed in others, or that is not told anyway.
-func (s clocks) untimed(c *assert.Call) int {
+// untimed is the first attempt of a call behind a wait that the run itself showed and a slower clock in others, or that is not told
+// anyway.
+func (s clocks) untimed(c *assert.Call, speed float64) int {
 	for k := range chosen(c) {
-		if at, clock := placed(c, k); clock > s[at] {
+		if at, clock := placed(c, k); clock > s[at] && clock >= speed {
 			return k + 1
 		}
 	}
@@ -116,9 +118,9 @@ func (s *session) experienced(p paces) paces {
 // shown tells the calls of a run, as slower clocks showed them.
 func (o *outcome) shown(p paces) told {
 	if len(o.speeds) == 0 || o.speed() == 1 {
-		return told{o.calls, o.calls}
+		return told{o.calls, o.calls, 1}
 	}
-	t := told{slices.Clone(o.calls), slices.Clone(o.calls)}
+	t := told{slices.Clone(o.calls), slices.Clone(o.calls), float64(o.speed())}
 	if len(o.seen) > 0 {
 		t.policy = o.hushed(o.composed(asSeen))
 		p = o.paced(p)
