@@ -145,6 +145,7 @@ func register(k Kind) { Kinds.Add(k.ID, k) }
 
 // Run is what is known about how calls were watched.
 type Run struct {
+	Name  string        // of the scenario, "" if of none
 	Began time.Time     // wall clock at time 0 of the entries, which dates in headers are compared with; zero: not known
 	Lost  uint64        // entries that the journal dropped: claims of absence need 0
 	Until time.Duration // how long was watched
@@ -158,6 +159,9 @@ type Run struct {
 	// Given is when the driver gave each client its calls, on the clock of the entries; nil: it gave one to each, or none.
 	Given map[string][]time.Duration
 }
+
+// id tells runs apart, of which each call may have a copy: by name too, as all bubbles of virtual time begin at once.
+func (r *Run) id() string { return fmt.Sprint(r.Name, " ", r.Began.UnixNano()) }
 
 // Noise is how far measured times can be off: the lateness of the harness's own canary client, slice by slice, and what the
 // times are rounded to. The zero value means that no canary ran and that times are exact.

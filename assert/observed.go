@@ -13,18 +13,14 @@ import (
 func Observed(calls []Call) []infer.Call {
 	ends := endingsOf(calls, 0)
 	seen := make([]infer.Call, 0, len(calls))
-	runs := map[int64]int{} // by when they began: calls of one run may have noise of their own
 	for i := range calls {
 		c := &calls[i]
 		if c.Rule == unreadRule || c.Ambiguous || c.Run.Cancelled > 0 {
 			continue
 		}
-		first, began := &c.Attempts[0], c.Run.Began.UnixNano()
-		if _, ok := runs[began]; !ok {
-			runs[began] = len(runs)
-		}
+		first := &c.Attempts[0]
 		seen = append(seen, infer.Call{
-			Client: c.Client, Run: runs[began], Method: first.Method, Keyed: first.Key != "" || first.Precondition,
+			Client: c.Client, Run: c.Run.id(), Method: first.Method, Keyed: first.Key != "" || first.Precondition,
 			Attempts: c.observed(), Over: ends.over(c),
 		})
 	}

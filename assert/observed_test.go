@@ -38,13 +38,13 @@ func TestObserved(t *testing.T) {
 
 // Each run of a verification has a client-1, and calls of one run may each have a copy of it.
 func TestObservedRuns(t *testing.T) {
-	call := func(began time.Time) assert.Call {
+	call := func(name string, began time.Time) assert.Call {
 		h := history.New().Attempt(0, ms, 503).Attempt(s, ms, 200)
-		return assert.Calls(h.Entries(), assert.Key{Run: &assert.Run{Began: began, Until: time.Minute}})[0]
+		return assert.Calls(h.Entries(), assert.Key{Run: &assert.Run{Name: name, Began: began, Until: time.Minute}})[0]
 	}
 	now := time.Now()
-	seen := assert.Observed([]assert.Call{call(now), call(now.Add(time.Second)), call(now)})
-	if len(seen) != 3 || seen[0].Run == seen[1].Run || seen[0].Run != seen[2].Run {
+	seen := assert.Observed([]assert.Call{call("a", now), call("a", now.Add(time.Second)), call("a", now), call("b", now)})
+	if len(seen) != 4 || seen[0].Run == seen[1].Run || seen[0].Run != seen[2].Run || seen[0].Run == seen[3].Run {
 		t.Errorf("%+v", seen)
 	}
 }

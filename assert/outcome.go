@@ -25,6 +25,9 @@ func networkFailure(e *journal.Entry) bool {
 	return !e.Open && (e.Status == 0 || e.Cut || (e.Gone > 0 && e.Status < 300))
 }
 
+// NetworkFailed reports whether attempt i ended without an answer that the client could read to its end.
+func (c *Call) NetworkFailed(i int) bool { return networkFailure(&c.Attempts[i]) }
+
 func failed(e *journal.Entry) bool { return networkFailure(e) || (e.Status >= 400 && !e.Open) }
 
 func maybeProcessed(e *journal.Entry) bool {

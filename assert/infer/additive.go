@@ -22,7 +22,7 @@ func (s *sample) additive(base fit, at func(retry int) float64) (fit, bool) {
 	best.curve, best.kind, best.low, best.lnL, best.params = curve, JitterAdditive, unit, math.Inf(-1), base.params+2
 	for _, t := range trims {
 		added := quantile(rest, 1-t)
-		if added < s.noise.narrowest()*slices.Max(s.clocks) || curve[len(curve)-1]*unit < added/4 {
+		if added < s.noise.narrowest()*slices.Min(s.clocks) || curve[len(curve)-1]*unit < added/4 {
 			continue
 		}
 		l := 0.0

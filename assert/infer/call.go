@@ -5,8 +5,8 @@ import "time"
 // Call is one call as far as a policy shows in it. Package assert makes them of a history: see assert.Observed.
 type Call struct {
 	Client, Method string
-	Run            int  // times of different runs have nothing to do with each other, nor do clients of one name
-	Keyed          bool // the request carries an idempotency key, or another reason why it may be sent twice
+	Run            string // times of calls with different Run have nothing to do with each other, nor have clients of one name
+	Keyed          bool   // the request carries an idempotency key, or another reason why it may be sent twice
 	Attempts       []Attempt
 	Over           bool // no further attempt is to be expected: the client has ended, or was silent for long
 }
@@ -46,17 +46,17 @@ func (c *Call) gaveUp() bool { return c.Over && c.last().Failed }
 func (c *Call) wait(i int) time.Duration { return c.Attempts[i].At - c.Attempts[i-1].End }
 
 // chosen are the waits of the call's own choice from the first retry on. They end where an answer asked for a wait, as what
-// comes behind that may have begun anew, and where they are not known.
-func (c *Call) chosen(network bool) (waits []time.Duration) {
+// comes behind that may have begun anew, and where they are not known. With each goes how fast the clock ran.
+func (c *Call) chosen(network bool) (waits []time.Duration, clocks []float64) {
 	for i := 1; i < len(c.Attempts); i++ {
 		before := &c.Attempts[i-1]
 		if !c.Attempts[i].Retry {
 			continue
 		}
 		if before.Told || before.Network != network || c.Attempts[i].Untimed {
-			return waits
+			break
 		}
-		waits = append(waits, c.wait(i))
+		waits, clocks = append(waits, c.wait(i)), append(clocks, max(1, c.Attempts[i].Clock))
 	}
-	return waits
+	return waits, clocks
 }

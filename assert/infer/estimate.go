@@ -47,7 +47,7 @@ func (b *Backoff) estimate(j judgement) {
 func (j judgement) initial() Range {
 	f, n := j.best, float64(len(j.gaps))
 	width := f.top - f.low
-	slack := 2 * j.noise.mean
+	slack := 2 * j.noise.mean * j.clocks[0]
 	if j.noise.tick > 0 {
 		slack = j.noise.tick
 	}

@@ -20,3 +20,12 @@ func (o Options) clock(retry int) float64 {
 	}
 	return 1
 }
+
+// on is o for waits that the faster of these clocks showed.
+func (o Options) on(clocks ...[]float64) Options {
+	o.Clocks = nil
+	for _, c := range clocks {
+		o.Clocks = fastest(o.Clocks, c)
+	}
+	return o
+}

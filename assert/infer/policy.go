@@ -52,46 +52,30 @@ func Of(calls []Call, o Options) Policy {
 
 // waits explains the waits after statuses and after network failures, together where they begin alike.
 func (p *Policy) waits(calls []Call, o Options) {
-	o.Clocks = clocks(calls)
 	statuses, network := p.unbiased(calls, false), p.unbiased(calls, true)
 	if !apart(statuses, network, o) {
-		p.Backoff = BackoffOf(append(statuses, network...), o)
+		p.Backoff = BackoffOf(append(statuses.waits, network.waits...), o.on(statuses.clocks, network.clocks))
 		return
 	}
-	first, second := BackoffOf(statuses, o), BackoffOf(network, o)
+	first, second := BackoffOf(statuses.waits, o.on(statuses.clocks)), BackoffOf(network.waits, o.on(network.clocks))
 	p.Backoff, p.After, p.Other = first, "statuses", &second
 	if second.Waits > 2*first.Waits {
 		p.Backoff, p.After, p.Other = second, "network", &first
 	}
 }
 
-// clocks are the fastest that showed the waits before each retry.
-func clocks(calls []Call) (fastest []float64) {
-	for i := range calls {
-		k := 0
-		for _, a := range calls[i].Attempts {
-			if a.Untimed {
-				break
-			}
-			if !a.Retry {
-				continue
-			}
-			if k == len(fastest) {
-				fastest = append(fastest, 1)
-			}
-			fastest[k] = max(fastest[k], a.Clock)
-			k++
-		}
-	}
-	return fastest
-}
-
 // mostCut is the share of calls that may have been cut off before a retry for the waits before it to count. Where the time is
 // up, or the client's own deadline ends the call, short waits are seen and long ones are not.
 const mostCut = 0.2
 
+// timed is the waits of calls, and the fastest clocks that showed those before each retry.
+type timed struct {
+	waits  [][]time.Duration
+	clocks []float64
+}
+
 // unbiased collects the waits of calls up to the retry that many calls did not live to see.
-func (p *Policy) unbiased(calls []Call, network bool) (all [][]time.Duration) {
+func (p *Policy) unbiased(calls []Call, network bool) (all timed) {
 	retried := map[string]bool{}
 	for _, a := range p.Answers {
 		retried[a.Answer] = a.Verdict == Retried
@@ -105,7 +89,8 @@ func (p *Policy) unbiased(calls []Call, network bool) (all [][]time.Duration) {
 	}
 	for i := range calls {
 		c := &calls[i]
-		waits := c.chosen(network)
+		waits, clocks := c.chosen(network)
+		all.clocks = fastest(all.clocks, clocks)
 		for k := range waits {
 			count(&made, k)
 		}
@@ -113,13 +98,13 @@ func (p *Policy) unbiased(calls []Call, network bool) (all [][]time.Duration) {
 			count(&cut, len(waits))
 		}
 		if len(waits) > 0 {
-			all = append(all, waits)
+			all.waits = append(all.waits, waits)
 		}
 	}
 	for k := 1; k < len(made); k++ {
 		if k < len(cut) && float64(cut[k]) > mostCut*float64(made[k]+cut[k]) {
-			for i, waits := range all {
-				all[i] = waits[:min(len(waits), k)]
+			for i, waits := range all.waits {
+				all.waits[i] = waits[:min(len(waits), k)]
 			}
 			break
 		}
@@ -127,13 +112,25 @@ func (p *Policy) unbiased(calls []Call, network bool) (all [][]time.Duration) {
 	return all
 }
 
+// fastest is the faster of two clocks before each retry.
+func fastest(a, b []float64) []float64 {
+	all := append([]float64(nil), a...)
+	for k, clock := range b {
+		if k == len(all) {
+			all = append(all, clock)
+		}
+		all[k] = max(all[k], clock)
+	}
+	return all
+}
+
 // apart reports whether two sets of calls wait differently before their first retries, by more than their own spread.
-func apart(a, b [][]time.Duration, o Options) bool {
-	if len(a) < leastCalls || len(b) < leastCalls {
+func apart(a, b timed, o Options) bool {
+	if len(a.waits) < leastCalls || len(b.waits) < leastCalls {
 		return false
 	}
-	one := func(all [][]time.Duration) *sample {
-		s := newSample(all, o)
+	one := func(all timed) *sample {
+		s := newSample(all.waits, o.on(all.clocks))
 		return s.only(func(retry int) (int, bool) { return 0, retry == 0 })
 	}
 	x, y := one(a), one(b)
@@ -141,7 +138,7 @@ func apart(a, b [][]time.Duration, o Options) bool {
 	if lo.middle[0] > hi.middle[0] {
 		lo, hi = hi, lo
 	}
-	slack := max(immediately.Seconds(), 8*x.noise.mean*x.clocks[0], 2*x.noise.tick)
+	slack := max(immediately.Seconds(), 8*lo.noise.mean*lo.clocks[0], 2*lo.noise.tick) // what is late is longer
 	return quantile(lo.by[0], 0.9)+slack < quantile(hi.by[0], 0.1) && hi.middle[0] > 1.5*lo.middle[0]
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -241,7 +243,7 @@ func TestBudgetAndBreaker(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	for i := range calls {
-		calls[i].Run = i
+		calls[i].Run = fmt.Sprint(i)
 	}
 	if p := Of(calls, Options{}); p.Breaker != nil {
 		t.Errorf("seen in times of runs that have nothing to do with each other: %+v", p.Breaker)
@@ -303,5 +305,57 @@ func TestNoRequestHasNoMethod(t *testing.T) {
 	p := new(story).failing("", "refused", second, second).failing("POST", "503", second, second).policy()
 	if len(p.Methods) != 1 || p.Methods[0].Method != "POST" {
 		t.Errorf("methods %+v", p.Methods)
+	}
+}
+
+// A clock counts for the waits that are read from it: not where the server asked for one, nor for those after another kind of failure.
+func TestClocksOfPolicies(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const clock = 36
+	failing := func(answer string, network, told bool, clock float64, waits ...float64) Call {
+		c := Call{Client: "a", Method: "GET", Over: true}
+		at := time.Duration(0)
+		for k := range len(waits) + 1 {
+			c.Attempts = append(c.Attempts, Attempt{At: at, End: at + time.Millisecond, Answer: answer, Network: network, Failed: true, Retry: k > 0, Told: told, Clock: clock})
+			if k < len(waits) {
+				at += time.Millisecond + time.Duration((waits[k]+0.001*r.ExpFloat64()*clock)*1e9)
+			}
+		}
+		return c
+	}
+	var drawn, fixed []Call
+	for range 10 {
+		draw := func(d float64) float64 { return d * (0.9 + 0.2*r.Float64()) }
+		drawn = append(drawn, failing("503", false, false, 1, draw(0.5), draw(1), draw(2), draw(4)))
+		fixed = append(fixed, failing("503", false, false, 1, 0.1, 0.2, 0.4, 0.8), failing("reset", true, false, clock, 0.5, 1, 2, 4))
+	}
+	o := Options{Lateness: 2 * time.Millisecond, Stall: 3 * time.Millisecond}
+	if p := Of(append(drawn, failing("429", false, true, clock, 30, 30)), o); p.Backoff.Jitter.Kind != JitterProportional {
+		t.Errorf("beside a wait that was asked for: %s", p.Sentence())
+	}
+	if p := Of(fixed, o); p.After == "" || p.Backoff.Growth.Family != "exponential" || p.Other.Growth.Family != "exponential" {
+		t.Errorf("on two clocks: %s", p.Sentence())
+	}
+	clocks := []float64{1, 1, 1, 6, 6, 36, 36}
+	clocked := func(wait func(k int) float64) (calls []Call) {
+		for range 12 {
+			var waits []float64
+			for k, clock := range clocks {
+				waits = append(waits, wait(k)+(clock-1)*(0.003+0.004*r.Float64()))
+			}
+			c := failing("503", false, false, 1, waits...)
+			for k, clock := range clocks {
+				c.Attempts[k+1].Clock = clock
+			}
+			calls = append(calls, c)
+		}
+		return calls
+	}
+	if p := Of(clocked(func(k int) float64 { return math.Pow(2, float64(k)) }), o); p.Backoff.Jitter.Kind != JitterNone {
+		t.Errorf("none: %s", p.Sentence())
+	}
+	added := clocked(func(k int) float64 { return 0.1*math.Pow(2, float64(k)) + 0.1*r.Float64() })
+	if p := Of(added, o); p.Backoff.Jitter.Kind != JitterAdditive {
+		t.Errorf("additive: %s", p.Sentence())
 	}
 }

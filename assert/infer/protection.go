@@ -32,8 +32,7 @@ const (
 // protections looks for budgets and breakers, client by client in each run. Both show only where a client makes many calls.
 func protections(calls []Call, bound Attempts) (budget *Budget, breaker *Breaker) {
 	type client struct {
-		run  int
-		name string
+		run, name string
 	}
 	byClient := map[client][]*Call{}
 	var clients []client

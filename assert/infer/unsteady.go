@@ -30,7 +30,7 @@ func (j judgement) unsteady() bool {
 		if len(waits) >= fewCalls {
 			last -= Dropped(len(waits))
 		}
-		if waits[last]-waits[0] > max(idleStall*j.clocks[k], 2*j.noise.tick, 0.2*j.middle[k]) {
+		if waits[last]-waits[0] > max(idleStall, 2*j.noise.tick, 0.2*j.middle[k]) {
 			apart++
 		}
 	}

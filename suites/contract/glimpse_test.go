@@ -3,7 +3,6 @@ package contract
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -311,38 +310,64 @@ func TestShortWaitsOnAFastClockAreNotTold(t *testing.T) {
 }
 
 // What a slower clock showed in one scenario is not read from the run itself in another, if that was faster: a call ends there, and so
-// does what is told of it. Waits after network failures are no measure for those after answers.
-func TestSlowestClocksAreRead(t *testing.T) {
-	clocked := func(clocks []float64, waits ...int) assert.Call {
-		c := failing(waits...)
-		for k, clock := range clocks {
-			c.Run.Noise.Slices = append(c.Run.Noise.Slices, assert.Slice{From: c.Attempts[k].At + min(1, time.Duration(k)), Clock: clock})
-		}
-		return c
-	}
-	broken := clocked([]float64{36, 36}, 1000, 2000)
+// does what is told of it, and what the policy is read from. Waits after network failures are no measure for those after answers, and
+// a call that has ended is none for what comes behind.
+func TestSlowerClocksAreRead(t *testing.T) {
+	broken := failing(5000, 2000)
 	broken.Attempts[0].Status = 0
-	all := []told{
-		{speed: 36, waits: []assert.Call{clocked([]float64{1, 6, 36}, 1000, 2000, 4000), clocked([]float64{1, 36, 36}, 1000, 2000, 4000)}},
-		{speed: 36, waits: []assert.Call{clocked([]float64{36}, 1700), clocked([]float64{1}, 1000), broken}},
-		{speed: 1, waits: []assert.Call{clocked([]float64{1, 1}, 1000, 2000)}},
+	early := glimpses{{speed: 1, calls: []assert.Call{failing(1000)}}, {speed: 6, calls: []assert.Call{failing(1000, 2010)}}}
+	for _, row := range []struct {
+		name string
+		runs []*outcome
+		want [][]int // attempts before which waits are not told, of each run
+		read int     // waits that the policy is read from
+	}{
+		{"a run beside one that was glimpsed", []*outcome{atSpeed(36, early, failing(1700, 2700, 9000)), atSpeed(36, nil, failing(9000, 9000))}, [][]int{{0}, {1}}, 3},
+		{"in real time and glimpsed", []*outcome{atSpeed(36, early, failing(1700, 2700, 9000)), atSpeed(1, nil, failing(1000, 2000, 4000))}, [][]int{{3}, {0}}, 5},
+		{"what ends shows nothing behind", []*outcome{
+			atSpeed(36, glimpses{{speed: 1, calls: []assert.Call{failing(1000)}}}, failing(1000, 30000, 30000)), atSpeed(12, nil, failing(1000, 30000, 30000)),
+		}, [][]int{{0}, {1}}, 3},
+		{"the network", []*outcome{atSpeed(36, nil, broken), atSpeed(1, nil, failing(1000))}, [][]int{{0}, {0}}, 2},
+	} {
+		s := sessionOf(row.runs...)
+		told := s.told(paces{pace: driver.Pace{Overhead: ms, Later: ms}})
+		var read []assert.Call
+		for i, want := range row.want {
+			for k := range want {
+				if got := told[i].waits[k].Untimed; got != want[k] {
+					t.Errorf("%s: call %d of run %d is untimed from attempt %d, want %d", row.name, k, i, got, want[k])
+				}
+			}
+			read = append(read, told[i].policy...)
+		}
+		if got := assert.Inferred(read).Backoff.Waits; got != row.read {
+			t.Errorf("%s: the policy is read from %d waits, want %d", row.name, got, row.read)
+		}
 	}
-	slowest := slowestClocks(all)
-	var got []int
-	each(all, func(c *assert.Call, speed float64) {
-		c.Untimed = slowest.untimed(c, speed)
-		got = append(got, c.Untimed)
-	})
-	if want := []int{0, 2, 1, 0, 2, 0}; !slices.Equal(got, want) {
-		t.Errorf("untimed from %v, want %v", got, want)
+}
+
+// Of drawn waits, how much longer those of the fast clock are is chance: no more is taken off than before the first retry.
+func TestDrawnWaitsAreNotCut(t *testing.T) {
+	seen := glimpses{{speed: 1, calls: []assert.Call{failing(1000, 400), failing(1000, 900)}}}
+	o := atSpeed(36, seen, failing(1035, 1900, 4000), failing(1035, 1800, 8000))
+	same(t, "told", o.shown(paces{pace: driver.Pace{Overhead: ms, Later: ms}}).waits, []int{1000, 400, 3965}, []int{1000, 900, 7965})
+	seen = glimpses{{speed: 1, calls: []assert.Call{failing(1000, 1000), failing(1000, 1000)}}}
+	o = atSpeed(36, seen, failing(1035, 2400, 5400), failing(1035, 2400, 5400))
+	same(t, "of one that always takes as long", o.shown(paces{pace: driver.Pace{Overhead: ms, Later: ms}}).waits, []int{1000, 1000, 4000}, []int{1000, 1000, 4000})
+}
+
+// sessionOf is a session whose runs have ended.
+func sessionOf(outs ...*outcome) *session {
+	s := &session{}
+	for _, o := range outs {
+		s.runs = append(s.runs, &run{clauses: make([]assert.Judged, 1), out: newLazy(func() *outcome { return o })})
 	}
-	same(t, "told", timed(all[0].waits), []int{1000, 2000, 4000}, []int{1000})
-	same(t, "told", timed(all[1].waits), []int{1000}, []int{1000})
+	s.runs = append(s.runs, &run{}) // of which the contract judges nothing
+	return s
 }
 
 // In two scenarios a client waits for 0.3 s and takes 40 ms for itself, which a trial did not show; only the first was seen on a
-// slower clock. What it took there tells that the other does not show the client's waits. Where no slower clock showed any, they are
-// told as they are, and so are long ones.
+// slower clock. That is told, then, and not the other. Where no slower clock showed any, they are told as they are.
 func TestWaitsOfAScenarioWithoutGlimpses(t *testing.T) {
 	seen := glimpses{{speed: 1, calls: []assert.Call{failing(300)}}}
 	asked := failing(5000)
@@ -353,17 +378,13 @@ func TestWaitsOfAScenarioWithoutGlimpses(t *testing.T) {
 		known []int // calls of each that are told
 	}{
 		{"short", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(36, nil, failing(1700))}, []int{1, 0}},
-		{"long", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(36, nil, failing(9000), failing(1700))}, []int{1, 1}},
+		{"longer", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(36, nil, failing(9000), failing(1700))}, []int{1, 0}},
 		{"alone", []*outcome{atSpeed(36, nil, failing(100))}, []int{1}},
 		{"beside waits that the server asked for", []*outcome{atSpeed(36, nil, failing(100)), atSpeed(36, seen, asked)}, []int{1, 1}},
 		{"in real time", []*outcome{atSpeed(36, seen, failing(1700)), atSpeed(1, nil, failing(300))}, []int{1, 1}},
 		{"that failed", []*outcome{{err: errors.New("no")}, atSpeed(36, nil, failing(100))}, []int{0, 1}},
 	} {
-		s := &session{}
-		for _, o := range row.runs {
-			s.runs = append(s.runs, &run{clauses: make([]assert.Judged, 1), out: newLazy(func() *outcome { return o })})
-		}
-		s.runs = append(s.runs, &run{}) // of which the contract judges nothing
+		s := sessionOf(row.runs...)
 		told := s.told(paces{pace: driver.Pace{Overhead: ms, Later: ms}})
 		for i, want := range row.known {
 			if got := len(timed(told[i].waits)); got != want {

@@ -56,28 +56,27 @@ func (o *outcome) compare() (all []both) {
 	}
 }
 
-// paced is p with what the client takes for itself in a wait, of the machine's time, as far as slower clocks tell. It is the least
-// over all waits but the first, where it is not known.
+// paced is p with what the client takes for itself in a wait, of the machine's time, as far as slower clocks tell: what those of the
+// run have beyond theirs. The shortest of each are compared, as whatever was longer was so by chance. It is the least over all waits
+// but the first, where it is not known; where they are drawn it is chance too, and no more than before the first.
 func (o *outcome) paced(p paces) paces {
-	own := o.own()
+	all := o.compare()
+	own := make([]time.Duration, len(all))
+	drawn := false
+	for k, b := range all {
+		own[k] = max(0, b.fast[0]-b.slow[0]) / time.Duration(o.speed()-b.speed)
+		drawn = drawn || !equal(b.slow)
+	}
 	if len(own) > 0 && p.pace.Overhead == 0 {
 		p.pace.Overhead = own[0]
 	}
 	if len(own) > 1 {
 		p.pace.Later, p.compared = slices.Min(own[1:]), true
+		if drawn {
+			p.pace.Later = min(p.pace.Later, p.pace.Overhead)
+		}
 	}
 	return p
-}
-
-// own is what the client took for itself in each wait that a slower clock showed too, of the machine's time: what those of the run
-// have beyond theirs. The shortest of each are compared, as whatever was longer was so by chance.
-func (o *outcome) own() []time.Duration {
-	all := o.compare()
-	own := make([]time.Duration, len(all))
-	for k, b := range all {
-		own[k] = max(0, b.fast[0]-b.slow[0]) / time.Duration(o.speed()-b.speed)
-	}
-	return own
 }
 
 // speed is what the run was made at.

@@ -1,39 +1,41 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/retrygate/retrygate/assert"
+	"github.com/retrygate/retrygate/faultserver/journal"
 )
 
 // told is the calls of a run for those who want to know how long the client waits.
 type told struct {
-	waits  []assert.Call // without what the client takes for itself, which a fast clock makes longer
+	waits  []assert.Call // without what the client takes for itself, where slower clocks told of that
 	policy []assert.Call // with it, as those who infer know that clocks differ, and that nothing comes too early
-	speed  float64       // of the run
+	clocks [][]int       // how many times faster than the machine's that ran which showed each of their waits
+	speed  int           // of the run
 }
 
 // told tells the calls of each run. Of waits that only a fast clock showed, too short ones to tell, nothing is said, unless no
 // others are known; nor is it of those that a slower clock showed in other calls.
 func (s *session) told(p paces) []told {
-	all, known, overall := make([]told, len(s.runs)), false, s.experienced(p)
+	all, known := make([]told, len(s.runs)), false
 	for i, r := range s.runs {
 		if len(r.clauses) == 0 {
 			continue
 		}
-		o, p := r.out.get(), p
-		if len(o.seen) == 0 {
-			p = overall
+		all[i] = r.out.get().shown(p)
+		known = known || slices.ContainsFunc(all[i].waits, func(c assert.Call) bool { return len(chosen(&c)) > 0 })
+	}
+	for _, t := range all {
+		for i := range t.waits {
+			if !known {
+				t.waits[i].Untimed = 0
+			}
 		}
-		all[i] = o.shown(p)
-		known = known || slices.ContainsFunc(all[i].waits, func(c assert.Call) bool { return chosen(&c) > 0 })
 	}
-	if !known {
-		each(all, func(c *assert.Call, _ float64) { c.Untimed = 0 })
-	}
-	slowest := slowestClocks(all)
-	each(all, func(c *assert.Call, speed float64) { c.Untimed = slowest.untimed(c, speed) })
+	preferSlower(all)
 	for _, t := range all {
 		for i := range t.waits {
 			t.policy[i].Untimed = t.waits[i].Untimed
@@ -42,100 +44,97 @@ func (s *session) told(p paces) []told {
 	return all
 }
 
-// each does something with every call that is told, and the speed of its run.
-func each(all []told, do func(c *assert.Call, speed float64)) {
+// chosen are the attempts, counted from 0, that are retries after a wait of the client's own choice that is told: those before a
+// server asked for one.
+func chosen(c *assert.Call) (retries []int) {
+	for i := 1; i < len(c.Attempts) && i != c.Untimed && c.Attempts[i-1].RetryAfter == ""; i++ {
+		if c.Step(i) == assert.StepRetry {
+			retries = append(retries, i)
+		}
+	}
+	return retries
+}
+
+// timeline is the waits of a call: before which attempts they came, and how fast the clocks ran that showed them.
+type timeline struct {
+	call   *assert.Call
+	chosen []int // attempts
+	clocks []int // by attempt that they follow
+	speed  int   // of the run
+}
+
+// preferSlower ends calls before the retry whose wait the run itself showed, and a slower clock in another call that goes on until
+// there. Waits after network failures are no measure for those after answers.
+func preferSlower(all []told) {
+	var going []timeline
 	for _, t := range all {
 		for i := range t.waits {
-			do(&t.waits[i], t.speed)
+			going = append(going, timeline{&t.waits[i], chosen(&t.waits[i]), t.clocks[i], t.speed})
 		}
 	}
-}
-
-// chosen is how many waits of a call are of the client's own choice and told: those before a server asked for one.
-func chosen(c *assert.Call) (n int) {
-	for n+1 < len(c.Attempts) && c.Attempts[n].RetryAfter == "" && n+1 != c.Untimed {
-		n++
-	}
-	return n
-}
-
-// place is where in a call a wait came: before which retry, after an answer or without one.
-type place struct {
-	retry   int
-	network bool
-}
-
-// clocks are how many times faster than the machine's the slowest clock ran that showed waits at a place.
-type clocks map[place]float64
-
-func slowestClocks(all []told) clocks {
-	slowest := clocks{}
-	each(all, func(c *assert.Call, _ float64) {
-		for k := range chosen(c) {
-			at, clock := placed(c, k)
-			if least, ok := slowest[at]; !ok || clock < least {
-				slowest[at] = clock
+	for retry := 0; len(going) > 0; retry++ {
+		going = slices.DeleteFunc(going, func(l timeline) bool { return retry >= len(l.chosen) })
+		slowest := map[bool]int{} // by whether it was the network that failed
+		for _, l := range going {
+			network, clock := l.wait(retry)
+			slowest[network] = min(cmp.Or(slowest[network], clock), clock)
+		}
+		going = slices.DeleteFunc(going, func(l timeline) bool {
+			network, clock := l.wait(retry)
+			if clock < l.speed || clock == slowest[network] {
+				return false
 			}
-		}
-	})
-	return slowest
-}
-
-// untimed is the first attempt of a call behind a wait that the run itself showed and a slower clock in others, or that is not told
-// anyway.
-func (s clocks) untimed(c *assert.Call, speed float64) int {
-	for k := range chosen(c) {
-		if at, clock := placed(c, k); clock > s[at] && clock >= speed {
-			return k + 1
-		}
+			l.call.Untimed = l.chosen[retry]
+			return true
+		})
 	}
-	return c.Untimed
 }
 
-// placed is where the wait behind attempt k came, and how fast the clock ran that showed it.
-func placed(c *assert.Call, k int) (place, float64) {
-	return place{k, c.Attempts[k].Status == 0}, c.Run.Noise.Clock(c.Attempts[k].At, c.Attempts[k+1].At)
-}
-
-// experienced is p with what slower clocks showed the client to take for itself in any run. A trial shows it of few clients only,
-// whose waits may be drawn.
-func (s *session) experienced(p paces) paces {
-	for _, r := range s.runs {
-		if len(r.clauses) == 0 {
-			continue
-		}
-		for k, own := range r.out.get().own() {
-			if k == 0 {
-				p.pace.Overhead = max(p.pace.Overhead, own)
-			} else {
-				p.pace.Later = max(p.pace.Later, own)
-			}
-		}
-	}
-	return p
+// wait tells of the wait before a retry whether a network failure came before it, and how fast the clock ran that showed it.
+func (l timeline) wait(retry int) (network bool, clock int) {
+	before := l.chosen[retry] - 1
+	return l.call.NetworkFailed(before), l.clocks[before]
 }
 
 // shown tells the calls of a run, as slower clocks showed them.
 func (o *outcome) shown(p paces) told {
-	if len(o.speeds) == 0 || o.speed() == 1 {
-		return told{o.calls, o.calls, 1}
+	t := told{slices.Clone(o.calls), slices.Clone(o.calls), make([][]int, len(o.calls)), 1}
+	fast := len(o.speeds) > 0 && o.speed() > 1
+	if fast {
+		t.speed = o.speed()
 	}
-	t := told{slices.Clone(o.calls), slices.Clone(o.calls), float64(o.speed())}
-	if len(o.seen) > 0 {
+	if fast && len(o.seen) > 0 {
 		t.policy = o.hushed(o.composed(asSeen))
 		p = o.paced(p)
 		t.waits = o.hushed(o.composed(func(k int, wait time.Duration, from *glimpse) time.Duration {
-			speed := o.speed()
-			if from != nil {
-				speed = from.speed
-			}
-			return wait - time.Duration(speed-1)*p.own(k)
+			return wait - time.Duration(o.clock(from)-1)*p.own(k)
 		}))
 	}
 	for i := range t.waits {
-		t.waits[i].Untimed = o.untimed(i, &t.waits[i], p)
+		c := &t.waits[i]
+		for k := range c.Attempts {
+			_, from := o.seen.pick(&o.calls[i], i, k)
+			t.clocks[i] = append(t.clocks[i], o.clock(from))
+		}
+		if fast {
+			c.Untimed = o.untimed(i, c, p)
+		}
+		if slices.ContainsFunc(c.Attempts, func(e journal.Entry) bool { return e.RetryAfter != "" }) {
+			t.policy[i] = *c // whether it came too early is not read from what its own work made longer
+		}
 	}
 	return t
+}
+
+// clock is how fast the one ran that showed a wait: that of a glimpse, or else of the run.
+func (o *outcome) clock(from *glimpse) int {
+	switch {
+	case from != nil:
+		return from.speed
+	case len(o.speeds) == 0:
+		return 1
+	}
+	return o.speed()
 }
 
 // mostUntimed is how large a part of a wait may be the client's own time, or the machine's lateness, for its length to be told.

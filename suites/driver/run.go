@@ -334,7 +334,7 @@ func (r *run) outcome(ctx context.Context) *Outcome {
 	o := &Outcome{
 		Scenario: r.scenario, History: j.History(), Ends: r.ends, Took: r.clock.Since(r.began), Fired: r.server.Fired(),
 	}
-	o.Run = assert.Run{Began: o.History.Began, Lost: o.History.Lost, Until: o.History.Until, Ended: true}
+	o.Run = assert.Run{Name: r.scenario.Name, Began: o.History.Began, Lost: o.History.Lost, Until: o.History.Until, Ended: true}
 	for _, e := range r.ends {
 		o.Run.Ended = o.Run.Ended && !e.Exit.Alive
 	}
