@@ -20,7 +20,8 @@ func init() {
 		Measure: "For each retry the distance from the shortest to the longest wait over all calls, the longest 15 % left out. More than 5 % of " +
 			"the wait (or a quarter of what the agreed jitter gives, if that is less) and more than the machine's noise (25 ms, three times the " +
 			"canary's lateness) is jitter. It fails when all are within the noise, and the agreed jitter would show so little less than once in " +
-			"10,000 runs; where the contract leaves its form open, +-10 %, or up to 100 ms. Jitter within the noise cannot be shown.",
+			"10,000 runs; where the contract leaves its form open, +-10 %, or up to 100 ms. Jitter within the noise cannot be shown. Where only the first " +
+			"waits differ, by less than half, and two later ones are alike beyond doubt, it stays open: that may be what clients load before they retry.",
 		Why: "Clients that fail together and wait the same time come back together, as one wave, again and again: a thousand phones, " +
 			"three thousand nodes. Backoff alone only moves the wave.",
 		Fix: "Draw each wait at random: full jitter between 0 and the delay, or at least half of it. Seed the generator per process; switch on " +
@@ -69,9 +70,17 @@ func (p JitterPresent) Check(calls []Call) Result {
 	noise := calls[0].Run.Noise
 	hasty := true
 	for k := range waits {
+		p.size(&waits[k])
+	}
+	loads := p.loads(waits, noise)
+	for k := range waits {
 		w := &waits[k]
-		p.size(w)
-		if s := w.spread; s.N >= leastCalls && s.Width > max(noise.Tau(), w.counts) {
+		if s := w.spread; w.apart(noise) {
+			if k == 0 && loads {
+				r.Verdict = Inconclusive
+				r.Detail = alike(waits) + ": only the first waits lie apart, which may be what the clients load before they retry, and no jitter"
+				return r
+			}
 			r.Verdict = Pass
 			r.Detail = fmt.Sprintf("the waits before attempt %d lie %s apart around %s (%s)", k+2, span(s.Width), span(s.Median), plural(s.N, "call"))
 			return r
@@ -84,9 +93,7 @@ func (p JitterPresent) Check(calls []Call) Result {
 		return r
 	}
 	// Those that are alike beyond doubt, although jitter would show.
-	still := slices.DeleteFunc(slices.Clone(waits), func(w retryWaits) bool {
-		return w.spread.Width > resolution(w.spread) || p.tooNarrow(w, noise)
-	})
+	still := p.still(waits, noise)
 	if r.Detail = p.doubt(waits, still, noise); r.Detail != "" {
 		r.Verdict = Inconclusive
 		return r
@@ -96,6 +103,29 @@ func (p JitterPresent) Check(calls []Call) Result {
 		len(waits[0].list), alike(waits))
 	r.Witness = still[0].extremes()
 	return r
+}
+
+// apart reports whether waits differ by more than the machine makes them.
+func (w retryWaits) apart(noise Noise) bool {
+	return w.spread.N >= leastCalls && w.spread.Width > max(noise.Tau(), w.counts)
+}
+
+// still are the waits that are alike although jitter would show.
+func (p JitterPresent) still(waits []retryWaits, noise Noise) []retryWaits {
+	return slices.DeleteFunc(slices.Clone(waits), func(w retryWaits) bool {
+		return w.spread.Width > resolution(w.spread) || p.tooNarrow(w, noise)
+	})
+}
+
+// loads reports whether what draws only the first waits apart, by less than half, may be what the clients load before they retry: two
+// later ones are alike beyond doubt.
+func (p JitterPresent) loads(waits []retryWaits, noise Noise) bool {
+	later := slices.DeleteFunc(slices.Clone(waits[1:]), func(w retryWaits) bool { return w.spread.N < leastCalls })
+	if len(later) < 2 || 2*waits[0].spread.Width > waits[0].spread.Median {
+		return false
+	}
+	still := p.still(later, noise)
+	return len(still) == len(later) && hiddenChance(still, 0) < jitterAlpha
 }
 
 // size fills in how far jitter has to draw the waits apart at least, and from where on it counts.

@@ -54,6 +54,16 @@ func TestJitterPresent(t *testing.T) {
 		}), want: assert.Inconclusive, detail: "27 ms apart around 1.02 s, 700 ms around 1.70 s: only 3 calls made retry 2, too few to tell; 5 would"},
 		{name: "1, 2, 4 s to the millisecond", history: alike(10, s, 2*s, 4*s),
 			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s, 1.8 ms around 2.00 s, 1.8 ms around 4.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
+		{name: "only the first waits differ, as clients that load make them", history: clients(20, func(i int, h *history.Builder) {
+			h.Retries(0, 503, s+ns(i)*15*ms, 2*s+ns(i)*ms/4, 4*s+ns(i)*ms/4)
+		}),
+			want: assert.Inconclusive, detail: "240 ms apart around 1.14 s, 4 ms around 2.00 s, 4 ms around 4.00 s: only the first waits lie apart, which may be what the clients load before they retry, and no jitter"},
+		{name: "the first waits differ by more than half", history: clients(20, func(i int, h *history.Builder) {
+			h.Retries(0, 503, s+ns(i)*60*ms, 2*s, 4*s)
+		}), want: assert.Pass, detail: "the waits before attempt 2 lie 960 ms apart around 1.57 s (20 calls)"},
+		{name: "the first waits differ, and one later does not show more", history: clients(20, func(i int, h *history.Builder) {
+			h.Retries(0, 503, s+ns(i)*15*ms, 2*s)
+		}), want: assert.Pass, detail: "the waits before attempt 2 lie 240 ms apart around 1.14 s (20 calls)"},
 		{name: "one retry after exactly 1 s", history: alike(10, s),
 			want: assert.Fail, detail: "10 calls waited alike, 1.8 ms apart around 1.00 s: clients that fail together come back together; the contract wants waits to differ", witness: []uint64{1, 11, 8, 18}},
 		{name: "full jitter", history: clients(10, func(i int, h *history.Builder) { h.Retries(0, 503, ns(i+1)*100*ms) }),
