@@ -356,6 +356,17 @@ func TestDrawnWaitsAreNotCut(t *testing.T) {
 	same(t, "of one that always takes as long", o.shown(paces{pace: driver.Pace{Overhead: ms, Later: ms}}).waits, []int{1000, 1000, 4000}, []int{1000, 1000, 4000})
 }
 
+// Whether a wait that a server asked for was kept is read without what the client takes for itself: by that it seems to be longer on a
+// fast clock. Other policies are read with it.
+func TestAskedWaitsAreReadWithoutTheClientsOwnTime(t *testing.T) {
+	seen := glimpses{{speed: 1, calls: []assert.Call{failing(1000, 1000)}}}
+	p := paces{pace: driver.Pace{Overhead: 20 * ms, Later: 20 * ms}}
+	same(t, "with it", atSpeed(36, seen, failing(1700, 1700, 1200)).shown(p).policy, []int{1000, 1000, 1200})
+	asked := failing(1700, 1700, 1200)
+	asked.Attempts[2].RetryAfter = "1"
+	same(t, "asked for", atSpeed(36, seen, asked).shown(p).policy, []int{1000, 1000, 500})
+}
+
 // sessionOf is a session whose runs have ended.
 func sessionOf(outs ...*outcome) *session {
 	s := &session{}

@@ -299,6 +299,9 @@ func TestMemoryRunsInVirtualTime(t *testing.T) {
 		if len(out.History.Entries) != 6 || out.Ends[0].Took != 3*time.Minute || len(out.Run.Noise.Slices) != 37 {
 			t.Errorf("%d entries, %v, %d slices", len(out.History.Entries), out.Ends[0], len(out.Run.Noise.Slices))
 		}
+		if out.Run.Name != out.Scenario.Name || out.Run.Name == "" {
+			t.Errorf("the run is called %q, its scenario %q: bubbles all begin at once", out.Run.Name, out.Scenario.Name)
+		}
 		if last := out.History.Entries[5]; last.At != 2*time.Minute || out.Run.Noise.P99(0, time.Hour) != 0 {
 			t.Errorf("%+v, lateness %v", last, out.Run.Noise.P99(0, time.Hour))
 		}
